@@ -1,0 +1,6 @@
+//! `faultlab` plays scenarios (traffic, synthetic upstreams, faults, a policy) on a virtual clock through the
+//! real state machines of an LLM gateway, and judges what happened from a trace with two authors.
+//!
+//! The modules are the floors of the house, lowest first; imports point down only.
+
+pub mod units;

@@ -1,0 +1,2 @@
+//! The `faultlab` binary.
+fn main() {}
