@@ -1,0 +1,454 @@
+//! What a gateway does, and what it says about why.
+
+use crate::policy::cooldown::Bench;
+use crate::policy::eligibility::Reasons;
+use crate::policy::ledger::{Amount, Denied, Level, Settlement};
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::{Class, Diagnosis};
+use crate::policy::{breaker, health, ranking};
+use crate::units::{
+    BreakerId, CallId, CredentialId, Duration, HealthId, Money, Name, RequestId, RouteId, Timestamp,
+};
+
+/// What the world must carry out.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Action {
+    /// Call an upstream.
+    Call(Call),
+    /// From here on the caller sees this call's bytes, and no other's.
+    Commit {
+        /// The request.
+        request: RequestId,
+        /// The call whose output is visible.
+        call: CallId,
+    },
+    /// Stop a call. It is over only at its receipt.
+    Cancel {
+        /// The call.
+        call: CallId,
+        /// Why.
+        why: Class,
+    },
+    /// Answer the caller. Once a request.
+    Reply {
+        /// The request.
+        request: RequestId,
+        /// The answer.
+        outcome: Outcome,
+        /// Calls made.
+        attempts: u32,
+        /// Time left until the deadline.
+        left: Duration,
+    },
+    /// The last bill is in (or given up). Once a request, after the reply.
+    Close {
+        /// The request.
+        request: RequestId,
+        /// What it cost in all.
+        spent: Money,
+    },
+}
+
+/// One call to an upstream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Call {
+    /// The call.
+    pub call: CallId,
+    /// For whom.
+    pub request: RequestId,
+    /// To which route.
+    pub route: RouteId,
+    /// With which credential.
+    pub credential: CredentialId,
+    /// Its number within the request, from one.
+    pub nth: u32,
+    /// Why it is made.
+    pub role: Role,
+    /// The breaker that admitted it.
+    pub breaker: BreakerId,
+    /// That breaker's generation; zero without a breaker.
+    pub generation: u32,
+}
+
+/// Why a call is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The first of its request.
+    Primary,
+    /// Again on a route that failed.
+    Retry,
+    /// On another route.
+    Fallback,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Answered by this route.
+    Answered {
+        /// The route.
+        route: RouteId,
+    },
+    /// The stream died after its first visible output.
+    Truncated {
+        /// The route.
+        route: RouteId,
+        /// Why.
+        last: Failure,
+    },
+    /// A failure that must not be repeated elsewhere.
+    Terminal {
+        /// Its own name.
+        last: Failure,
+    },
+    /// A limit ended the attempts.
+    Exhausted {
+        /// The limit.
+        limit: Limit,
+        /// The last real failure.
+        last: Failure,
+    },
+    /// No affordable call is left.
+    BudgetExceeded {
+        /// The level whose cap refused.
+        level: Level,
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
+    /// Every route that may be used is closed for now.
+    AllGated {
+        /// When the first opens; `None` if only an operator can tell.
+        retry_at: Option<Timestamp>,
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
+    /// No route may be used for this request.
+    NoEligibleRoute,
+    /// The deadline came.
+    DeadlineExceeded {
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
+    /// The caller hung up.
+    Abandoned,
+}
+
+/// The name of a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What it means.
+    pub class: Class,
+    /// The provider's code, or the status in words.
+    pub code: Name,
+}
+
+/// A limit that ended the attempts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// The attempt budget.
+    Attempts,
+    /// Calls on each route that may be used.
+    Routes,
+    /// The wait before the next attempt does not fit the deadline.
+    Time,
+    /// How often a request may look for a route.
+    Seeks,
+    /// The policy does not retry this class.
+    Policy,
+}
+
+/// One route, considered for a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// The route.
+    pub route: RouteId,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// The most that a call on it can cost.
+    pub worst_case: Money,
+}
+
+/// What became of a considered route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// The best: it beat the runner-up by this key; `None` if it was the only one.
+    Chosen {
+        /// The deciding key.
+        by: Option<ranking::Key>,
+    },
+    /// Usable, but another beat it.
+    Outranked {
+        /// The deciding key.
+        by: ranking::Key,
+    },
+    /// May not be used.
+    Excluded {
+        /// Why.
+        reasons: Reasons,
+        /// The first capability that it lacks, as a position in the catalogue.
+        missing: Option<u8>,
+    },
+    /// Closed for now.
+    Gated {
+        /// Why.
+        gate: Gate,
+        /// When it opens; `None` if only an operator can tell.
+        retry_at: Option<Timestamp>,
+    },
+    /// Called often enough by this request.
+    Spent,
+    /// Its worst case does not fit what is left.
+    Unaffordable {
+        /// The level whose cap refuses.
+        level: Level,
+    },
+}
+
+/// What closes a route for a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gate {
+    /// Its breaker.
+    Breaker,
+    /// A bench of it, or of all its credentials.
+    Cooldown,
+}
+
+/// Evidence: why something was done. Changes nothing.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Decision {
+    /// The worst case of a call is set aside.
+    Reserved {
+        /// For which request.
+        request: RequestId,
+        /// For which route.
+        route: RouteId,
+        /// How much.
+        amount: Amount,
+        /// The tenant's window.
+        window: u64,
+    },
+    /// The best affordable-looking route is not affordable; no call is made.
+    Denied {
+        /// The request.
+        request: RequestId,
+        /// The route.
+        route: RouteId,
+        /// The cap, and what stands against it.
+        denied: Denied,
+    },
+    /// What a failure means.
+    Classified {
+        /// The call.
+        call: CallId,
+        /// The meaning.
+        diagnosis: Diagnosis,
+    },
+    /// What a result said about health, and the counters after it.
+    Signalled {
+        /// The call.
+        call: CallId,
+        /// The breaker that was told.
+        breaker: BreakerId,
+        /// The health state that was told.
+        health: HealthId,
+        /// The class, if it failed.
+        class: Option<Class>,
+        /// What it said.
+        signal: Signal,
+        /// Whether the result counted.
+        standing: Freshness,
+        /// The breaker's failures after it.
+        breaker_failures: u32,
+        /// The health state's bad results in a row after it.
+        health_failures: u32,
+    },
+    /// A breaker moved.
+    BreakerMoved {
+        /// The breaker.
+        breaker: BreakerId,
+        /// How.
+        transition: breaker::Transition,
+    },
+    /// A health state moved.
+    HealthMoved {
+        /// The health state.
+        health: HealthId,
+        /// How.
+        moved: health::Move,
+    },
+    /// Something is benched.
+    Benched {
+        /// What.
+        what: Bench,
+        /// Until when; [`Timestamp::MAX`] is until an operator frees it.
+        until: Timestamp,
+        /// For which class of failure.
+        class: Class,
+    },
+    /// An operator freed it.
+    Freed {
+        /// What.
+        what: Bench,
+    },
+    /// Somebody must look at this.
+    Alerted {
+        /// The credential concerned.
+        credential: CredentialId,
+        /// The failure.
+        failure: Failure,
+    },
+    /// A call's cost is final, or assumed.
+    Settled {
+        /// The call.
+        call: CallId,
+        /// On what grounds.
+        basis: Basis,
+        /// Reserved, used, and the tenant's window.
+        settlement: Settlement,
+    },
+    /// Another attempt is planned.
+    RetryScheduled {
+        /// The request.
+        request: RequestId,
+        /// When.
+        at: Timestamp,
+        /// How long from now.
+        delay: Duration,
+        /// How much of that the response asked for.
+        hint: Duration,
+        /// The route that would be called at that instant.
+        route: RouteId,
+        /// Its worst case.
+        amount: Money,
+    },
+    /// A wait was not slept: it fits no budget.
+    WaitRefused {
+        /// The request.
+        request: RequestId,
+        /// The wait.
+        wait: Duration,
+        /// The time left.
+        left: Duration,
+        /// Why.
+        why: WaitRefusal,
+    },
+    /// We stopped a call that took too long.
+    TimedOut {
+        /// The call.
+        call: CallId,
+        /// Which timeout.
+        class: Class,
+    },
+}
+
+/// Whether a result counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Freshness {
+    /// It did.
+    Fresh,
+    /// Its call began before the breaker's last move: it changes nothing.
+    Stale,
+}
+
+/// On what grounds a call's cost is settled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basis {
+    /// Its receipt.
+    Receipt,
+    /// No receipt came in time: the worst case.
+    Assumed,
+    /// A late receipt replaced the assumed worst case.
+    Corrected,
+}
+
+/// Why a wait was not slept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitRefusal {
+    /// It would end after the deadline.
+    Deadline,
+    /// The response asks for more than the policy waits.
+    TooLong,
+}
+
+/// One thing that a gateway did or said.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Effect {
+    /// It did.
+    Act(Action),
+    /// It said.
+    Decide(Decision),
+    /// It weighed these candidates (a range of [`Effects::candidates`]).
+    Consider {
+        /// For which request.
+        request: RequestId,
+        /// The first candidate.
+        first: u32,
+        /// How many.
+        count: u32,
+    },
+}
+
+/// What one input caused, in causal order. Reused: it allocates only while it grows.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The effects.
+    pub list: Vec<Effect>,
+    /// The candidates of all [`Effect::Consider`]s.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Effects {
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.candidates.clear();
+    }
+
+    pub(super) fn act(&mut self, action: Action) {
+        self.list.push(Effect::Act(action));
+    }
+
+    pub(super) fn decide(&mut self, decision: Decision) {
+        self.list.push(Effect::Decide(decision));
+    }
+}
+
+impl Outcome {
+    /// The word in events.
+    pub const fn label(&self) -> &'static str {
+        match self {
+            Outcome::Answered { .. } => "answered",
+            Outcome::Truncated { .. } => "truncated",
+            Outcome::Terminal { .. } => "terminal",
+            Outcome::Exhausted { .. } => "exhausted",
+            Outcome::BudgetExceeded { .. } => "BUDGET_EXCEEDED",
+            Outcome::AllGated { .. } => "all_gated",
+            Outcome::NoEligibleRoute => "no_eligible_route",
+            Outcome::DeadlineExceeded { .. } => "deadline_exceeded",
+            Outcome::Abandoned => "abandoned",
+        }
+    }
+}
+
+/// The words of small enums in events.
+macro_rules! labels {
+    ($($kind:ident { $($variant:ident => $word:literal),+ $(,)? })+) => { $(
+        impl $kind {
+            /// The word in events.
+            pub const fn label(self) -> &'static str {
+                match self { $($kind::$variant => $word),+ }
+            }
+        }
+    )+ };
+}
+
+labels! {
+    Role { Primary => "primary", Retry => "retry", Fallback => "fallback" }
+    Limit {
+        Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks", Policy => "policy",
+    }
+    Gate { Breaker => "breaker", Cooldown => "cooldown" }
+    Freshness { Fresh => "fresh", Stale => "stale" }
+    Basis { Receipt => "receipt", Assumed => "assumed", Corrected => "corrected" }
+    WaitRefusal { Deadline => "deadline", TooLong => "too_long" }
+}

@@ -1,0 +1,189 @@
+//! Every knob, and what the gateway believes about its routes. Each knob's right value is its default; each
+//! wrong one is the cause of a known incident.
+
+use crate::policy::backoff::Backoff;
+use crate::policy::eligibility::{Offer, Reasons};
+use crate::policy::ledger::{Amount, Reserve};
+use crate::policy::taxonomy::Taxonomy;
+use crate::policy::{breaker, health, ranking};
+use crate::units::{
+    BreakerId, CredentialId, Duration, HealthId, ModelId, ProjectId, ProviderId, TaskId, TenantId,
+};
+
+/// All knobs of a gateway.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Which hard constraints are enforced.
+    pub eligibility: Eligibility,
+    /// Preferences among eligible routes.
+    pub ranking: Ranking,
+    /// When and where to try again.
+    pub retry: Retry,
+    /// What each class of failure calls for.
+    pub taxonomy: Taxonomy,
+    /// When we stop an attempt ourselves.
+    pub timeouts: Timeouts,
+    /// The circuit breaker; `None` is off.
+    pub breaker: Option<breaker::Config>,
+    /// The health machine.
+    pub health: health::Config,
+    /// What a failure without a hint benches, and for how long.
+    pub cooldown: Cooldown,
+    /// Money and tokens.
+    pub budget: Budget,
+}
+
+/// Which hard constraints are enforced.
+#[derive(Clone, Copy, Debug)]
+pub struct Eligibility {
+    /// The reasons that exclude a route.
+    pub enforced: Reasons,
+    /// Retries whose worst case must fit the request's cap too.
+    pub reserve_retries: u32,
+}
+
+/// Preferences among eligible routes.
+#[derive(Clone, Copy, Debug)]
+pub struct Ranking {
+    /// What is compared, most important first.
+    pub order: ranking::Order,
+    /// P95 latencies that differ by less than a step are equal.
+    pub latency_step: Duration,
+    /// Samples before a measured P95 replaces the declared one.
+    pub latency_samples_min: usize,
+}
+
+/// When and where to try again. One budget for retry, fallback and hedge together.
+#[derive(Clone, Copy, Debug)]
+pub struct Retry {
+    /// Calls a request may make, the first included.
+    pub attempts_max: u32,
+    /// Calls it may make on one route, the first included.
+    pub calls_per_route_max: u32,
+    /// The wait before another attempt.
+    pub backoff: Backoff,
+    /// The longest wait that a response may ask for and get; a longer one is not slept at all.
+    pub hint_max: Duration,
+    /// How often a request looks for a route before it gives up.
+    pub seeks_max: u32,
+}
+
+/// When we stop an attempt ourselves; `None` is never.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timeouts {
+    /// From the call to its end.
+    pub attempt: Option<Duration>,
+    /// From the call to the first byte of a stream.
+    pub first_byte: Option<Duration>,
+    /// Between two signs of life of a stream.
+    pub idle: Option<Duration>,
+}
+
+/// How long a failure without a hint benches what it concerns; zero is not at all.
+#[derive(Clone, Copy, Debug)]
+pub struct Cooldown {
+    /// After a rate limit.
+    pub rate_limit: Duration,
+    /// After a used-up window.
+    pub quota_exhausted: Duration,
+}
+
+/// Money and tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// When the budget is asked.
+    pub reserve: Reserve,
+    /// The most that one call may cost and use.
+    pub attempt_max: Amount,
+    /// How long the receipt of a cancelled, timed-out or cut call is waited for.
+    pub receipt_max: Duration,
+}
+
+impl Default for Eligibility {
+    fn default() -> Eligibility {
+        Eligibility { enforced: Reasons::ALL, reserve_retries: 0 }
+    }
+}
+
+impl Default for Ranking {
+    fn default() -> Ranking {
+        Ranking {
+            order: ranking::Order::default(),
+            latency_step: Duration::from_millis(50),
+            latency_samples_min: 10,
+        }
+    }
+}
+
+impl Default for Retry {
+    fn default() -> Retry {
+        Retry {
+            attempts_max: 3,
+            calls_per_route_max: 2,
+            backoff: Backoff::default(),
+            hint_max: Duration::from_secs(60),
+            seeks_max: 16,
+        }
+    }
+}
+
+impl Default for Cooldown {
+    fn default() -> Cooldown {
+        Cooldown { rate_limit: Duration::ZERO, quota_exhausted: Duration::from_secs(60) }
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { reserve: Reserve::Reserve, attempt_max: Amount::MAX, receipt_max: Duration::from_secs(60) }
+    }
+}
+
+/// What the gateway believes about its routes, credentials, tasks and tenants: positions are ids.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    /// The routes, in file order.
+    pub routes: Vec<Route>,
+    /// The project of each credential.
+    pub credentials: Vec<ProjectId>,
+    /// The cap of each task.
+    pub tasks: Vec<Amount>,
+    /// The cap of each tenant, for each window of this length; without a length, for ever.
+    pub tenants: Vec<(Amount, Option<Duration>)>,
+    /// How many fault domains the breakers guard.
+    pub breakers: u16,
+    /// How many health states there are.
+    pub healths: u16,
+}
+
+/// What the gateway may choose.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// What it offers.
+    pub offer: Offer,
+    /// Who serves it.
+    pub provider: ProviderId,
+    /// The model behind it.
+    pub model: ModelId,
+    /// Its credentials, the preferred one first; never empty.
+    pub pool: Vec<CredentialId>,
+    /// Its fault domain.
+    pub breaker: BreakerId,
+    /// Its health state.
+    pub health: HealthId,
+    /// Its P95 latency before any is measured.
+    pub latency_p95: Duration,
+    /// Its measured quality; higher is better.
+    pub quality: u32,
+    /// Its share of the traffic among routes that tie.
+    pub weight: u32,
+}
+
+/// The accounts of a request besides its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Payer {
+    /// The task that it belongs to.
+    pub task: Option<TaskId>,
+    /// Who pays.
+    pub tenant: Option<TenantId>,
+}

@@ -1,0 +1,452 @@
+//! Money and tokens at four levels: one attempt, the request, the task, the tenant's window. Work is stopped
+//! *before* the call: the worst case is reserved, then settled at what was used.
+//!
+//! ```text
+//! reserve ──▶ Hold ──▶ settle(actual)             the receipt says what it cost
+//!               ├────▶ assume ──▶ Assumed ──▶ correct(actual)   no receipt in time; a late one adjusts
+//!               └────▶ release                     the call was never made
+//! ```
+//!
+//! At every level and instant `Σ min(settled, reserved) + Σ held ≤ cap`. What is billed above the reserved
+//! amount counts against the cap from then on.
+
+use crate::units::{Duration, Money, Timestamp};
+
+/// Money and tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Amount {
+    /// Money.
+    pub money: Money,
+    /// Tokens of every kind.
+    pub tokens: u64,
+}
+
+/// The level at which a cap applies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// One call.
+    Attempt,
+    /// All calls of a request.
+    Request,
+    /// All requests of a task.
+    Task,
+    /// All requests of a tenant in the current window.
+    Tenant,
+}
+
+/// What a cap counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Pico-USD.
+    Money,
+    /// Tokens.
+    Tokens,
+}
+
+/// A refusal to reserve: which cap, and what stands against it. Amounts in pico-USD or tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Denied {
+    /// The level whose cap is too small.
+    pub level: Level,
+    /// What it counts.
+    pub unit: Unit,
+    /// Used so far.
+    pub settled: u64,
+    /// Reserved for calls in flight.
+    pub held: u64,
+    /// The worst case that was refused.
+    pub wanted: u64,
+    /// The cap.
+    pub cap: u64,
+}
+
+/// When the budget is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reserve {
+    /// Before the call; what calls in flight may cost counts.
+    Reserve,
+    /// Before the call, but calls in flight do not count: two of them can share the last dollar.
+    CheckOnly,
+    /// Never: the spending is only shown.
+    After,
+}
+
+/// An account of the ledger.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccountId {
+    slot: u32,
+    generation: u32,
+}
+
+/// The accounts that one call is charged to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scopes {
+    /// The request's.
+    pub request: AccountId,
+    /// The task's, if it belongs to one.
+    pub task: Option<AccountId>,
+    /// The tenant's, if it has one.
+    pub tenant: Option<AccountId>,
+}
+
+/// Money and tokens set aside for one call. Hand it back exactly once.
+#[derive(Debug)]
+#[must_use = "a hold is settled, assumed or released"]
+pub struct Hold {
+    scopes: Scopes,
+    reserved: Amount,
+    window: u64,
+}
+
+/// A hold that was settled at its worst case because no receipt came; a late receipt corrects it.
+#[derive(Debug)]
+#[must_use = "a late receipt corrects it"]
+pub struct Assumed {
+    hold: Hold,
+}
+
+/// How a hold ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settlement {
+    /// What was set aside.
+    pub reserved: Amount,
+    /// What was used.
+    pub actual: Amount,
+    /// The number of the tenant's window that it was charged to.
+    pub window: u64,
+}
+
+impl Settlement {
+    /// What was billed above the reserved amount.
+    pub const fn overrun(&self) -> Money {
+        self.actual.money.minus(self.reserved.money)
+    }
+}
+
+/// All accounts.
+#[derive(Debug)]
+pub struct Ledger {
+    mode: Reserve,
+    attempt_max: Amount,
+    accounts: Vec<Account>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Account {
+    generation: u32,
+    cap: Amount,
+    window: Option<Duration>,
+    current: Page,
+    /// Earlier windows that still have something held.
+    earlier: Vec<Page>,
+}
+
+/// What one window of an account has used.
+#[derive(Clone, Copy, Debug, Default)]
+struct Page {
+    window: u64,
+    settled: Amount,
+    held: Amount,
+}
+
+impl Amount {
+    /// Nothing.
+    pub const ZERO: Amount = Amount { money: Money::ZERO, tokens: 0 };
+    /// No cap.
+    pub const MAX: Amount = Amount { money: Money::MAX, tokens: u64::MAX };
+
+    const fn plus(self, other: Amount) -> Amount {
+        Amount { money: self.money.plus(other.money), tokens: self.tokens.saturating_add(other.tokens) }
+    }
+
+    const fn minus(self, other: Amount) -> Amount {
+        Amount { money: self.money.minus(other.money), tokens: self.tokens.saturating_sub(other.tokens) }
+    }
+}
+
+impl Level {
+    /// The word in events.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Level::Attempt => "attempt",
+            Level::Request => "request",
+            Level::Task => "task",
+            Level::Tenant => "tenant",
+        }
+    }
+}
+
+impl Ledger {
+    /// A ledger without accounts. No single call may exceed `attempt_max`.
+    pub fn new(mode: Reserve, attempt_max: Amount) -> Ledger {
+        Ledger { mode, attempt_max, accounts: Vec::new(), free: Vec::new() }
+    }
+
+    /// Opens an account. With a `window` its cap is for each window of that length, counted from the
+    /// beginning of time.
+    pub fn open(&mut self, cap: Amount, window: Option<Duration>) -> AccountId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.accounts.push(Account::default());
+            u32::try_from(self.accounts.len() - 1).expect("fewer than 4 billion accounts")
+        });
+        let account = &mut self.accounts[slot as usize];
+        account.cap = cap;
+        account.window = window;
+        AccountId { slot, generation: account.generation }
+    }
+
+    /// Closes an account. What is charged to it later is ignored.
+    pub fn close(&mut self, id: AccountId) {
+        let account = &mut self.accounts[id.slot as usize];
+        assert_eq!(account.generation, id.generation, "an account is closed once");
+        account.generation += 1;
+        account.current = Page::default();
+        account.earlier.clear();
+        self.free.push(id.slot);
+    }
+
+    /// Whether `wanted` could be reserved now. Changes nothing.
+    pub fn quote(&self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Result<(), Denied> {
+        if self.mode == Reserve::After {
+            return Ok(());
+        }
+        fits(Level::Attempt, Page::default(), wanted, self.attempt_max)?;
+        let levels = [
+            (Level::Request, Some(scopes.request)),
+            (Level::Task, scopes.task),
+            (Level::Tenant, scopes.tenant),
+        ];
+        for (level, id) in levels {
+            if let Some(account) = id.and_then(|id| self.account(id)) {
+                fits(level, account.page(now), wanted, account.cap)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets `wanted` aside at every level, or says which cap refuses it.
+    pub fn reserve(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Result<Hold, Denied> {
+        self.quote(now, scopes, wanted)?;
+        let mut window = 0;
+        let held = if self.mode == Reserve::Reserve { wanted } else { Amount::ZERO };
+        for (id, is_tenant) in each(scopes) {
+            if let Some(account) = self.account_mut(id) {
+                account.turn(now);
+                account.current.held = account.current.held.plus(held);
+                if is_tenant {
+                    window = account.current.window;
+                }
+            }
+        }
+        Ok(Hold { scopes: *scopes, reserved: wanted, window })
+    }
+
+    /// The receipt is in: charges `actual` to the window that reserved it and frees the rest.
+    pub fn settle(&mut self, hold: Hold, actual: Amount) -> Settlement {
+        self.charge(&hold, actual);
+        Settlement { reserved: hold.reserved, actual, window: hold.window }
+    }
+
+    /// No receipt came in time: charges the worst case until one does.
+    pub fn assume(&mut self, hold: Hold) -> (Settlement, Assumed) {
+        self.charge(&hold, hold.reserved);
+        let settlement = Settlement { reserved: hold.reserved, actual: hold.reserved, window: hold.window };
+        (settlement, Assumed { hold })
+    }
+
+    /// The receipt came after all: replaces the worst case by what was used.
+    pub fn correct(&mut self, assumed: Assumed, actual: Amount) -> Settlement {
+        let hold = assumed.hold;
+        self.pages(&hold, |page| page.settled = page.settled.minus(hold.reserved).plus(actual));
+        Settlement { reserved: hold.reserved, actual, window: hold.window }
+    }
+
+    /// The call was never made: frees everything.
+    pub fn release(&mut self, hold: Hold) {
+        self.charge(&hold, Amount::ZERO);
+    }
+
+    fn charge(&mut self, hold: &Hold, actual: Amount) {
+        let held = if self.mode == Reserve::Reserve { hold.reserved } else { Amount::ZERO };
+        self.pages(hold, |page| {
+            page.held = page.held.minus(held);
+            page.settled = page.settled.plus(actual);
+        });
+    }
+
+    /// The pages that a hold stands on. A page that is gone (its window is over and nothing else was held) is
+    /// skipped: no cap depends on it any more.
+    fn pages(&mut self, hold: &Hold, mut change: impl FnMut(&mut Page)) {
+        for (id, is_tenant) in each(&hold.scopes) {
+            let window = if is_tenant { hold.window } else { 0 };
+            if let Some(account) = self.account_mut(id) {
+                if account.current.window == window {
+                    change(&mut account.current);
+                } else if let Some(at) = account.earlier.iter().position(|page| page.window == window) {
+                    change(&mut account.earlier[at]);
+                    if account.earlier[at].held == Amount::ZERO {
+                        account.earlier.swap_remove(at);
+                    }
+                }
+            }
+        }
+    }
+
+    fn account(&self, id: AccountId) -> Option<&Account> {
+        self.accounts.get(id.slot as usize).filter(|account| account.generation == id.generation)
+    }
+
+    fn account_mut(&mut self, id: AccountId) -> Option<&mut Account> {
+        self.accounts.get_mut(id.slot as usize).filter(|account| account.generation == id.generation)
+    }
+}
+
+impl Account {
+    fn window_at(&self, now: Timestamp) -> u64 {
+        self.window.map_or(0, |length| now.nanos() / length.nanos().max(1))
+    }
+
+    /// The page that counts now.
+    fn page(&self, now: Timestamp) -> Page {
+        let window = self.window_at(now);
+        if window == self.current.window { self.current } else { Page { window, ..Page::default() } }
+    }
+
+    /// Opens the page of the current window.
+    fn turn(&mut self, now: Timestamp) {
+        let window = self.window_at(now);
+        if window != self.current.window {
+            if self.current.held != Amount::ZERO {
+                self.earlier.push(self.current);
+            }
+            self.current = Page { window, ..Page::default() };
+        }
+    }
+}
+
+fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
+    let Scopes { request, task, tenant } = *scopes;
+    [(Some(request), false), (task, false), (tenant, true)]
+        .into_iter()
+        .filter_map(|(id, is_tenant)| id.map(|id| (id, is_tenant)))
+}
+
+fn fits(level: Level, page: Page, wanted: Amount, cap: Amount) -> Result<(), Denied> {
+    let units = [
+        (
+            Unit::Money,
+            page.settled.money.picos(),
+            page.held.money.picos(),
+            wanted.money.picos(),
+            cap.money.picos(),
+        ),
+        (Unit::Tokens, page.settled.tokens, page.held.tokens, wanted.tokens, cap.tokens),
+    ];
+    for (unit, settled, held, wanted, cap) in units {
+        let projected = u128::from(settled) + u128::from(held) + u128::from(wanted);
+        if cap != u64::MAX && projected > u128::from(cap) {
+            return Err(Denied { level, unit, settled, held, wanted, cap });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::ZERO;
+
+    fn cents(n: u64) -> Amount {
+        Amount { money: Money::from_picos(n * 10_000_000_000), tokens: 0 }
+    }
+
+    fn capped(n: u64) -> Amount {
+        Amount { tokens: u64::MAX, ..cents(n) }
+    }
+
+    fn one_request(mode: Reserve, cap: Amount) -> (Ledger, Scopes) {
+        let mut ledger = Ledger::new(mode, Amount::MAX);
+        let request = ledger.open(cap, None);
+        (ledger, Scopes { request, task: None, tenant: None })
+    }
+
+    #[test]
+    fn two_calls_in_flight_cannot_share_the_last_dollar() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let first = ledger.reserve(NOW, &scopes, cents(60)).unwrap();
+        let denied = ledger.reserve(NOW, &scopes, cents(60)).unwrap_err();
+        assert_eq!((denied.level, denied.settled, denied.held), (Level::Request, 0, 600_000_000_000));
+        let _ = ledger.settle(first, cents(30));
+        let second = ledger.reserve(NOW, &scopes, cents(70)).unwrap();
+        ledger.release(second);
+    }
+
+    #[test]
+    fn a_check_without_a_hold_lets_them_share_it() {
+        let (mut ledger, scopes) = one_request(Reserve::CheckOnly, capped(100));
+        let first = ledger.reserve(NOW, &scopes, cents(60)).unwrap();
+        let second = ledger.reserve(NOW, &scopes, cents(60)).unwrap();
+        let _ = (ledger.settle(first, cents(60)), ledger.settle(second, cents(60)));
+        assert!(ledger.reserve(NOW, &scopes, cents(1)).is_err());
+    }
+
+    #[test]
+    fn what_is_billed_above_the_quote_counts_from_then_on() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let hold = ledger.reserve(NOW, &scopes, cents(10)).unwrap();
+        assert_eq!(ledger.settle(hold, cents(95)).overrun(), cents(85).money);
+        assert_eq!(ledger.quote(NOW, &scopes, cents(5)), Ok(()));
+        assert!(ledger.quote(NOW, &scopes, cents(6)).is_err());
+    }
+
+    #[test]
+    fn a_late_receipt_corrects_the_assumed_worst_case() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let hold = ledger.reserve(NOW, &scopes, cents(90)).unwrap();
+        let (_, assumed) = ledger.assume(hold);
+        assert!(ledger.quote(NOW, &scopes, cents(50)).is_err());
+        let _ = ledger.correct(assumed, cents(20));
+        assert_eq!(ledger.quote(NOW, &scopes, cents(80)), Ok(()));
+    }
+
+    #[test]
+    fn a_hold_settles_in_the_window_that_reserved_it() {
+        let mut ledger = Ledger::new(Reserve::Reserve, Amount::MAX);
+        let request = ledger.open(Amount::MAX, None);
+        let tenant = ledger.open(capped(100), Some(Duration::from_secs(60)));
+        let scopes = Scopes { request, task: None, tenant: Some(tenant) };
+        let hold = ledger.reserve(NOW, &scopes, cents(100)).unwrap();
+        let later = Timestamp::ZERO.after(Duration::from_secs(60));
+        assert!(ledger.quote(Timestamp::from_nanos(later.nanos() - 1), &scopes, cents(1)).is_err());
+        let next = ledger.reserve(later, &scopes, cents(100)).unwrap();
+        assert_eq!((ledger.settle(hold, cents(100)).window, ledger.settle(next, cents(40)).window), (0, 1));
+        assert_eq!(ledger.quote(later, &scopes, cents(60)), Ok(()));
+        assert!(ledger.quote(later, &scopes, cents(61)).is_err());
+    }
+
+    #[test]
+    fn the_ledger_conserves_whatever_the_order() {
+        use proptest::prelude::*;
+        proptest!(|(steps in proptest::collection::vec((0u8..4, 0u64..50), 1..80))| {
+            let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+            let (mut holds, mut assumed) = (Vec::new(), Vec::new());
+            for (verb, n) in steps {
+                match verb {
+                    0 => holds.extend(ledger.reserve(NOW, &scopes, cents(n))),
+                    1 => drop(holds.pop().map(|h: Hold| { let all = h.reserved; ledger.settle(h, all) })),
+                    2 => drop(holds.pop().map(|h| ledger.release(h))),
+                    _ => match holds.pop() {
+                        Some(h) => assumed.push(ledger.assume(h).1),
+                        None => drop(assumed.pop().map(|a| ledger.correct(a, Amount::ZERO))),
+                    },
+                }
+                let page = ledger.accounts[0].current;
+                let expected = holds.iter().fold(Amount::ZERO, |sum, h| sum.plus(h.reserved));
+                prop_assert_eq!(page.held, expected);
+                prop_assert!(page.held.plus(page.settled).money <= cents(100).money);
+            }
+        });
+    }
+}

@@ -1,0 +1,15 @@
+//! Floor 1: one small machine a file. None knows another, none knows that requests exist; all are told the
+//! time. Numbers that are drawn are handed in.
+
+pub mod backoff;
+pub mod breaker;
+
+pub mod cooldown;
+pub mod eligibility;
+pub mod health;
+pub mod latency;
+pub mod ledger;
+pub mod prices;
+pub mod ranking;
+pub mod signal;
+pub mod taxonomy;

@@ -1,0 +1,148 @@
+//! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
+//! every trace, and what the judge judges by. A position in a list is the id.
+
+use crate::policy::eligibility::Offer;
+use crate::policy::ledger::Amount;
+use crate::units::{CredentialId, Duration, ModelId, Name, Names, ProjectId, ProviderId};
+
+/// Everything that is declared.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    /// The texts of all names.
+    pub names: Names,
+    /// Classes of data, the least sensitive first: a rank is a position.
+    pub classes: Vec<Name>,
+    /// Capabilities, at most 64.
+    pub capabilities: Vec<Name>,
+    /// Regions, at most 64.
+    pub regions: Vec<Name>,
+    /// Kinds of deployment, at most 64.
+    pub deployments: Vec<Name>,
+    /// Kinds of task, at most 64.
+    pub task_types: Vec<Name>,
+    /// Providers.
+    pub providers: Vec<Name>,
+    /// Models.
+    pub models: Vec<Name>,
+    /// Projects.
+    pub projects: Vec<Name>,
+    /// Credentials.
+    pub credentials: Vec<CredentialFact>,
+    /// Routes.
+    pub routes: Vec<RouteFact>,
+    /// Tenants.
+    pub tenants: Vec<TenantFact>,
+    /// Tasks.
+    pub tasks: Vec<TaskFact>,
+    /// Where requests come from; see [`RequestName`].
+    pub sources: Vec<SourceFact>,
+    /// Fault domains, by the name of their scope.
+    pub breakers: Vec<Name>,
+    /// Health states, by the name of their scope.
+    pub healths: Vec<Name>,
+    /// What the policy promises never to exceed.
+    pub limits: Limits,
+    /// Versions for the audit record.
+    pub versions: Versions,
+}
+
+/// A route as it truly is.
+#[derive(Clone, Debug)]
+pub struct RouteFact {
+    /// Its name.
+    pub name: Name,
+    /// Who serves it.
+    pub provider: ProviderId,
+    /// The model behind it.
+    pub model: ModelId,
+    /// Its credentials.
+    pub pool: Vec<CredentialId>,
+    /// What it truly offers.
+    pub offer: Offer,
+}
+
+/// A credential.
+#[derive(Clone, Copy, Debug)]
+pub struct CredentialFact {
+    /// Its name: an alias, never a key.
+    pub name: Name,
+    /// The project that it belongs to.
+    pub project: ProjectId,
+}
+
+/// A tenant.
+#[derive(Clone, Copy, Debug)]
+pub struct TenantFact {
+    /// Its pseudonym.
+    pub name: Name,
+    /// The most it may spend and use in a window.
+    pub cap: Amount,
+    /// The length of a window; `None` is for ever.
+    pub window: Option<Duration>,
+}
+
+/// A task.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskFact {
+    /// Its name.
+    pub name: Name,
+    /// The most it may spend and use.
+    pub cap: Amount,
+}
+
+/// Where requests come from.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceFact {
+    /// Its name.
+    pub name: Name,
+    /// How its requests are named.
+    pub kind: SourceKind,
+}
+
+/// How the requests of a source are named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SourceKind {
+    /// One request, with the source's name.
+    Listed,
+    /// Many requests: `name/1`, `name/2`, …
+    Stream,
+}
+
+/// The name of a request: its source and its number there, from zero.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RequestName {
+    /// A position in [`Catalog::sources`].
+    pub source: u16,
+    /// The number of the request.
+    pub ordinal: u32,
+}
+
+/// What the policy promises never to exceed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Calls a request may make.
+    pub attempts_max: u32,
+    /// Calls a request may have in flight at once.
+    pub legs_max: u32,
+    /// What one call may cost and use.
+    pub attempt_max: Amount,
+    /// The longest wait that a response may ask for and get.
+    pub hint_max: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { attempts_max: u32::MAX, legs_max: 1, attempt_max: Amount::MAX, hint_max: Duration::MAX }
+    }
+}
+
+/// Versions for the audit record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Versions {
+    /// The routing policy.
+    pub policy: Option<Name>,
+    /// The price table.
+    pub prices: Option<Name>,
+    /// The capability registry.
+    pub registry: Option<Name>,
+}

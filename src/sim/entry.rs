@@ -1,0 +1,150 @@
+//! The trace, as it happens. It has two authors: the *world* writes facts, the *gateway* writes claims.
+
+use super::catalog::RequestName;
+use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
+use crate::policy::taxonomy::Class;
+use crate::units::{CallId, CredentialId, HealthId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
+
+/// One line of the trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Its number, from zero.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The entry that caused it; `None` for what nothing in the trace caused.
+    pub cause: Option<u64>,
+    /// What.
+    pub what: What<'a>,
+}
+
+/// What an entry says.
+#[derive(Clone, Copy, Debug)]
+pub enum What<'a> {
+    // Facts: written by the world.
+    /// Preamble: what is declared.
+    Declared(Declared),
+    /// A request came in.
+    Arrived {
+        /// The request.
+        request: &'a Request,
+        /// Its name.
+        name: RequestName,
+    },
+    /// Its caller hung up.
+    Abandoned {
+        /// The request.
+        request: RequestId,
+    },
+    /// A timer of the gateway was due.
+    Woke {
+        /// Which.
+        wait: Wait,
+    },
+    /// An operator intervened.
+    Operated {
+        /// How.
+        command: Command,
+    },
+    /// An upstream took a call.
+    CallBegun {
+        /// The call.
+        call: CallId,
+        /// For whom.
+        request: RequestId,
+        /// The route called.
+        route: RouteId,
+        /// With which credential.
+        credential: CredentialId,
+        /// Whether the scenario's script foresaw it.
+        scripted: Scripted,
+    },
+    /// The first output of a stream left the upstream.
+    CallVisible {
+        /// The call.
+        call: CallId,
+    },
+    /// A call is over and billed.
+    CallEnded {
+        /// The call.
+        call: CallId,
+        /// What its failure truly means; `None` if it did not fail.
+        truth: Option<Class>,
+        /// The name of the failure.
+        code: Option<Name>,
+        /// What the gateway is told.
+        receipt: &'a Receipt,
+    },
+    /// A cancelled call will never be billed.
+    CallLost {
+        /// The call.
+        call: CallId,
+    },
+    // Claims: written by the gateway.
+    /// It weighed these routes.
+    Considered {
+        /// For which request.
+        request: RequestId,
+        /// Every route, in file order.
+        candidates: &'a [Candidate],
+    },
+    /// It did this.
+    Acted(&'a Action),
+    /// It says this.
+    Decided(&'a Decision),
+}
+
+/// What a preamble entry declares: read it up in the catalogue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Declared {
+    /// The limits and versions.
+    Limits,
+    /// A tenant and its cap.
+    Tenant(TenantId),
+    /// A task and its cap.
+    Task(TaskId),
+    /// A route and what it truly offers.
+    Route(RouteId),
+}
+
+/// Whether the script of an upstream foresaw a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scripted {
+    /// It did.
+    Foreseen,
+    /// The script is over and forbids more calls.
+    Forbidden,
+}
+
+/// Sees every entry as it happens.
+pub trait Observer {
+    /// Takes in one entry.
+    fn entry(&mut self, entry: &Entry<'_>);
+}
+
+/// Sees nothing.
+impl Observer for () {
+    fn entry(&mut self, _: &Entry<'_>) {}
+}
+
+/// Two observers, the first first.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.0.entry(entry);
+        self.1.entry(entry);
+    }
+}
+
+impl<O: Observer> Observer for &mut O {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        (**self).entry(entry);
+    }
+}
+
+impl<O: Observer> Observer for Option<O> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        if let Some(observer) = self {
+            observer.entry(entry);
+        }
+    }
+}

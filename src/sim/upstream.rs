@@ -1,0 +1,138 @@
+//! Synthetic upstreams: the truth behind a route, which no policy code can see.
+
+use crate::policy::prices::Usage;
+use crate::policy::taxonomy::{Class, Diagnosis};
+use crate::units::{Duration, Money, Ratio, Timestamp, real};
+
+/// What stands behind a route.
+#[derive(Clone, Debug)]
+pub struct Upstream {
+    /// Replies, one a call, in order.
+    pub script: Vec<Reply>,
+    /// What comes after the script.
+    pub then: Then,
+    /// Faults laid over the script; the first that strikes replaces the reply.
+    pub faults: Vec<Fault>,
+    /// What a cancel does.
+    pub on_cancel: OnCancel,
+}
+
+/// What comes after the last reply of a script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Then {
+    /// The last reply again.
+    Repeat,
+    /// No call is foreseen: one that comes gets the last reply and is a broken law.
+    Fail,
+}
+
+/// One reply.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// From the call to its end.
+    pub after: Latency,
+    /// From the call to its first visible output, if it is a stream that gets so far.
+    pub first_byte: Option<Latency>,
+    /// From one sign of life of a stream to the next; without it there is none between the first output and
+    /// the end.
+    pub progress: Option<Duration>,
+    /// The failure, if it is one: what the gateway is told, and what it truly means.
+    pub failure: Option<(Diagnosis, Class)>,
+    /// Tokens used.
+    pub usage: Used,
+    /// What is billed.
+    pub bill: Billed,
+}
+
+/// Tokens that a reply uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Used {
+    /// All that the request may use.
+    AsEstimated,
+    /// These.
+    Exactly(Usage),
+}
+
+/// What a reply is billed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Billed {
+    /// Its tokens at the route's prices.
+    ByUsage,
+    /// This much.
+    Exactly(Money),
+}
+
+/// A fault laid over an upstream.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// The first instant at which it can strike.
+    pub from: Timestamp,
+    /// The first instant at which it cannot any more.
+    pub to: Timestamp,
+    /// How often it strikes.
+    pub rate: Ratio,
+    /// What is replied instead.
+    pub reply: Reply,
+}
+
+/// What a cancel does.
+#[derive(Clone, Copy, Debug)]
+pub struct OnCancel {
+    /// From the cancel to the receipt; `None` if none ever comes.
+    pub receipt: Option<Duration>,
+    /// What is billed.
+    pub bill: CancelBill,
+}
+
+/// What a cancelled call is billed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CancelBill {
+    /// Nothing.
+    Nothing,
+    /// The share of the full bill that had passed of its time.
+    Elapsed,
+    /// The full bill.
+    Everything,
+    /// The receipt does not say.
+    Unknown,
+}
+
+impl Default for OnCancel {
+    /// A receipt at once, for the full bill: the pessimistic case.
+    fn default() -> OnCancel {
+        OnCancel { receipt: Some(Duration::ZERO), bill: CancelBill::Everything }
+    }
+}
+
+/// A time that may be drawn.
+#[derive(Clone, Debug)]
+pub enum Latency {
+    /// It never comes.
+    Never,
+    /// Always this.
+    Fixed(Duration),
+    /// Anything from the first to the second, both included.
+    Uniform(Duration, Duration),
+    /// From a table.
+    Table(real::Knots),
+}
+
+impl Latency {
+    /// The time for a uniform `draw`; `None` if it never comes.
+    pub fn at(&self, draw: u64) -> Option<Duration> {
+        match self {
+            Latency::Never => None,
+            Latency::Fixed(d) => Some(*d),
+            Latency::Uniform(low, high) => {
+                let width = (high.nanos() - low.nanos()).saturating_add(1);
+                Some(Duration::from_nanos(low.nanos() + crate::units::draw::below(draw, width)))
+            }
+            Latency::Table(knots) => Some(Duration::from_nanos(real::at(knots, (draw >> 32) as u32))),
+        }
+    }
+
+    /// Whether a draw is needed.
+    pub const fn is_drawn(&self) -> bool {
+        matches!(self, Latency::Uniform(..) | Latency::Table(_))
+    }
+}
