@@ -3,7 +3,7 @@
 use super::catalog::RequestName;
 use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
 use crate::policy::taxonomy::Class;
-use crate::units::{CallId, CredentialId, HealthId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
+use crate::units::{CallId, CredentialId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
 
 /// One line of the trace.
 #[derive(Clone, Copy, Debug)]
