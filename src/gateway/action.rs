@@ -138,8 +138,8 @@ pub enum Outcome {
 pub struct Failure {
     /// What it means.
     pub class: Class,
-    /// The provider's code, or the status in words.
-    pub code: Name,
+    /// The provider's code, or the status in words; `None` if we stopped the call ourselves.
+    pub code: Option<Name>,
 }
 
 /// A limit that ended the attempts.

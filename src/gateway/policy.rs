@@ -175,8 +175,10 @@ pub struct Route {
     pub latency_p95: Duration,
     /// Its measured quality; higher is better.
     pub quality: u32,
-    /// Its share of the traffic among routes that tie.
+    /// Its share of the traffic among routes that tie; zero comes before all that have a weight.
     pub weight: u32,
+    /// The key of its draws: the hash of its name.
+    pub draw: u64,
 }
 
 /// The accounts of a request besides its own.
