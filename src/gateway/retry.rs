@@ -81,7 +81,7 @@ impl Gateway {
                 });
             }
             Plan::Stop(refusal) => self.refuse(now, id, refusal, out),
-            Plan::Late(Choice::Route(_)) => {
+            Plan::Late(Choice::Route(_) | Choice::Spent) => {
                 let outcome = Outcome::Exhausted { limit: Limit::Time, last: setback.failure };
                 self.reply(now, id, outcome, Class::Cancelled, out);
             }
@@ -94,26 +94,32 @@ impl Gateway {
         }
     }
 
-    /// At once on another quota; else once on the same route, if the wait that it asks for fits; else on
-    /// whatever else there is, at once.
+    /// At once on another quota; else on the same route, after the wait that it asks for; if that wait does not
+    /// fit, at once on another route; if the route has had its calls, as any fallback.
     fn plan_same(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) -> Plan {
-        let id = setback.call.request;
-        let elsewhere = Field::OtherQuota(setback.call.route, setback.call.credential);
-        if let Choice::Route(pick) = self.look(now, id, elsewhere, Record::Quote) {
+        let (id, route) = (setback.call.request, setback.call.route);
+        if let Choice::Route(pick) =
+            self.look(now, id, Field::OtherQuota(route, setback.call.credential), Record::Quote)
+        {
             return Plan::Try { at: now, pick, awaited: Some(pick.route) };
         }
-        let hinted = setback.hint.instant(now).unwrap_or(now);
-        let at = now.after(self.backoff(id)).max(hinted);
-        let same = Field::Only(setback.call.route);
-        match self.look(at, id, same, Record::Quote) {
-            Choice::Route(pick) if self.fits(now, at, hinted, id, out) => {
-                Plan::Try { at, pick, awaited: Some(pick.route) }
+        let backed_off = now.after(self.backoff(id));
+        let asked = setback.hint.instant(now).unwrap_or(now);
+        let at = backed_off.max(asked);
+        match self.look(at, id, Field::Only(route), Record::Quote) {
+            Choice::Route(pick) if self.fits(now, at, asked, id, out) => {
+                Plan::Try { at, pick, awaited: Some(route) }
             }
-            Choice::Route(_)
-            | Choice::Ineligible
-            | Choice::Spent
-            | Choice::Gated { .. }
-            | Choice::Unaffordable { .. } => self.plan_any(now, now, id, out),
+            Choice::Route(_) => match self.look(now, id, Field::Except(route), Record::Quote) {
+                Choice::Route(pick) => Plan::Try { at: now, pick, awaited: Some(pick.route) },
+                refusal @ (Choice::Ineligible
+                | Choice::Spent
+                | Choice::Gated { .. }
+                | Choice::Unaffordable { .. }) => Plan::Late(refusal),
+            },
+            Choice::Ineligible | Choice::Spent | Choice::Gated { .. } | Choice::Unaffordable { .. } => {
+                self.plan_any(now, backed_off, id, out)
+            }
         }
     }
 

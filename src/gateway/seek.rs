@@ -41,6 +41,8 @@ pub(super) enum Field {
     Prefer(RouteId),
     /// Only this one.
     Only(RouteId),
+    /// All but this one.
+    Except(RouteId),
     /// All whose quota is another than that of this route with this credential.
     OtherQuota(RouteId, CredentialId),
 }
@@ -162,6 +164,16 @@ impl Gateway {
     fn quota(&self, route: RouteId, credential: CredentialId) -> (u16, u16) {
         let model = self.registry.routes[route.index()].model;
         (self.registry.credentials[credential.index()].0, model.0)
+    }
+}
+
+impl Field {
+    fn has(self, route: RouteId) -> bool {
+        match self {
+            Field::Only(only) => route == only,
+            Field::Except(other) => route != other,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) => true,
+        }
     }
 }
 
