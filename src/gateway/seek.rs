@@ -121,8 +121,11 @@ impl Gateway {
         if live.tries(id) >= policy.retry.calls_per_route_max || !field.has(id) {
             return out(Verdict::Spent);
         }
-        let standing =
-            self.fleet.standing(&policy.ranking, &self.registry, &self.draws, live, id, worst_case);
+        let plan = u64::from(matches!(field, Field::Prefer(planned) if planned != id));
+        let standing = self
+            .fleet
+            .standing(&policy.ranking, &self.registry, &self.draws, live, id, worst_case)
+            .with(Key::Plan, plan);
         let wanted = Amount { money: worst_case, tokens: envelope.estimate.total() };
         if let Err(denied) = self.ledger.quote(at, &live.scopes, wanted) {
             search.deny(&policy.ranking.order, id, denied, standing);
