@@ -6,4 +6,5 @@
 pub mod gateway;
 pub mod policy;
 pub mod sim;
+pub mod trace;
 pub mod units;
