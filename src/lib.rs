@@ -5,5 +5,7 @@
 
 pub mod gateway;
 pub mod policy;
+pub mod scenario;
 pub mod sim;
 pub mod units;
+pub mod wire;
