@@ -26,9 +26,9 @@ pub struct Knob {
 
 /// What the forms of one file found.
 #[derive(Debug)]
-pub struct Findings {
+pub(super) struct Findings {
     /// Everything that is wrong.
-    pub problems: Vec<Problem>,
+    pub(super) problems: Vec<Problem>,
     purpose: Purpose,
 }
 
@@ -39,7 +39,7 @@ enum Purpose {
 }
 
 /// One table of a file, while it is read or described.
-pub struct Form<'a, 'o> {
+pub(super) struct Form<'a, 'o> {
     table: Option<&'a Table>,
     span: Span,
     path: String,
@@ -52,33 +52,38 @@ const LIST_MAX: usize = 10_000;
 
 /// What a key says about itself.
 #[derive(Clone, Copy)]
-pub struct About {
+pub(super) struct About {
     /// The key.
-    pub key: &'static str,
+    pub(super) key: &'static str,
     /// What it does, as a sentence.
-    pub doc: &'static str,
+    pub(super) doc: &'static str,
     /// The values it should not have.
-    pub wrong: &'static [Wrong],
+    pub(super) wrong: &'static [Wrong],
 }
 
 /// A key and its doc.
-pub const fn about(key: &'static str, doc: &'static str) -> About {
+pub(super) const fn about(key: &'static str, doc: &'static str) -> About {
     About { key, doc, wrong: &[] }
 }
 
 /// A key, its doc, and the values it should not have.
-pub const fn knob(key: &'static str, doc: &'static str, wrong: &'static [Wrong]) -> About {
+pub(super) const fn knob(key: &'static str, doc: &'static str, wrong: &'static [Wrong]) -> About {
     About { key, doc, wrong }
 }
 
 impl Findings {
     /// Nothing found yet, in a file that is read.
-    pub fn reading() -> Findings {
+    pub(super) fn reading() -> Findings {
         Findings { problems: Vec::new(), purpose: Purpose::Read }
     }
 
+    /// Notes a problem.
+    pub(super) fn note(&mut self, span: &Span, text: impl Into<String>, help: Option<String>) {
+        self.problems.push(Problem::at(span, text).help(help));
+    }
+
     /// The knobs of `form`.
-    pub fn describe(form: impl FnOnce(&mut Form<'_, '_>)) -> Vec<Knob> {
+    pub(super) fn describe(form: impl FnOnce(&mut Form<'_, '_>)) -> Vec<Knob> {
         let mut out = Findings { problems: Vec::new(), purpose: Purpose::Describe(Vec::new()) };
         form(&mut Form { table: None, span: 0..0, path: String::new(), seen: Vec::new(), out: &mut out });
         match out.purpose {
@@ -88,7 +93,7 @@ impl Findings {
     }
 
     /// Reads `table` with `form`; keys that it did not ask for are problems.
-    pub fn read<T>(&mut self, table: &Table, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
+    pub(super) fn read<T>(&mut self, table: &Table, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
         let mut f = Form { table: Some(table), span: 0..0, path: String::new(), seen: Vec::new(), out: self };
         let value = form(&mut f);
         f.finish();
@@ -98,7 +103,7 @@ impl Findings {
 
 impl<'a> Form<'a, '_> {
     /// A quantity; its default if it is absent or wrong.
-    pub fn value<T>(&mut self, about: About, kind: &Kind<T>, default: &'static str) -> T {
+    pub(super) fn value<T>(&mut self, about: About, kind: &Kind<T>, default: &'static str) -> T {
         self.describe(about, kind.wants, Some(default));
         let node = self.node(about.key);
         node.and_then(|node| self.quantity(about.key, node, kind))
@@ -106,14 +111,14 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A quantity that may be absent.
-    pub fn optional<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
+    pub(super) fn optional<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
         self.describe(about, kind.wants, None);
         let node = self.node(about.key)?;
         self.quantity(about.key, node, kind)
     }
 
     /// A quantity that must be there.
-    pub fn required<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
+    pub(super) fn required<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
         self.describe(about, kind.wants, None);
         let Some(node) = self.node(about.key) else {
             self.missing(about.key, &format!("`{} = {}`", about.key, kind.example));
@@ -123,7 +128,12 @@ impl<'a> Form<'a, '_> {
     }
 
     /// One of a few words; the default if it is absent or wrong.
-    pub fn choice<T: Copy>(&mut self, about: About, words: &[(&'static str, T)], default: &'static str) -> T {
+    pub(super) fn choice<T: Copy>(
+        &mut self,
+        about: About,
+        words: &[(&'static str, T)],
+        default: &'static str,
+    ) -> T {
         self.describe(about, &one_of(words), Some(default));
         let chosen = self.node(about.key).and_then(|node| self.pick(about.key, node, words));
         let default = words.iter().find(|word| word.0 == default);
@@ -131,14 +141,18 @@ impl<'a> Form<'a, '_> {
     }
 
     /// One of a few words, if it is there.
-    pub fn optional_choice<T: Copy>(&mut self, about: About, words: &[(&'static str, T)]) -> Option<T> {
+    pub(super) fn optional_choice<T: Copy>(
+        &mut self,
+        about: About,
+        words: &[(&'static str, T)],
+    ) -> Option<T> {
         self.describe(about, &one_of(words), None);
         let node = self.node(about.key)?;
         self.pick(about.key, node, words)
     }
 
     /// A list of words out of a few, if it is there.
-    pub fn choices<T: Copy>(&mut self, about: About, words: &[(&'static str, T)]) -> Option<Vec<T>> {
+    pub(super) fn choices<T: Copy>(&mut self, about: About, words: &[(&'static str, T)]) -> Option<Vec<T>> {
         self.describe(about, &format!("a list of {}", one_of(words)), None);
         let node = self.node(about.key)?;
         let list = self.list(about.key, node)?;
@@ -146,7 +160,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// `true` or `false`.
-    pub fn switch<T: Copy>(&mut self, about: About, on: T, off: T, default: &'static str) -> T {
+    pub(super) fn switch<T>(&mut self, about: About, on: T, off: T, default: &'static str) -> T {
         self.describe(about, "true or false", Some(default));
         let Some(node) = self.node(about.key) else { return if default == "true" { on } else { off } };
         match &node.value {
@@ -160,14 +174,14 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A text, if it is there.
-    pub fn text(&mut self, about: About) -> Option<Word> {
+    pub(super) fn text(&mut self, about: About) -> Option<Word> {
         self.describe(about, "a text", None);
         let node = self.node(about.key)?;
         self.word(about.key, node)
     }
 
     /// A text that must be there and not be empty.
-    pub fn required_text(&mut self, about: About) -> Option<Word> {
+    pub(super) fn required_text(&mut self, about: About) -> Option<Word> {
         self.describe(about, "a text", None);
         let Some(node) = self.node(about.key) else {
             self.missing(about.key, &format!("`{} = \"…\"`", about.key));
@@ -182,7 +196,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A list of texts, if it is there.
-    pub fn texts(&mut self, about: About) -> Option<Vec<Word>> {
+    pub(super) fn texts(&mut self, about: About) -> Option<Vec<Word>> {
         self.describe(about, "a list of texts", None);
         let node = self.node(about.key)?;
         let list = self.list(about.key, node)?;
@@ -190,7 +204,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A table; an absent one is read as an empty one.
-    pub fn table<T>(&mut self, key: &'static str, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
+    pub(super) fn table<T>(&mut self, key: &'static str, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
         let node = self.node(key);
         let table = node.and_then(|node| self.as_table(key, node));
         let span = self.place(key, node);
@@ -198,7 +212,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A table, if it is there.
-    pub fn optional_table<T>(
+    pub(super) fn optional_table<T>(
         &mut self,
         key: &'static str,
         form: impl FnOnce(&mut Form<'_, '_>) -> T,
@@ -210,7 +224,11 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A list of tables, each read by `form`.
-    pub fn each<T>(&mut self, key: &'static str, mut form: impl FnMut(&mut Form<'_, '_>) -> T) -> Vec<T> {
+    pub(super) fn each<T>(
+        &mut self,
+        key: &'static str,
+        mut form: impl FnMut(&mut Form<'_, '_>) -> T,
+    ) -> Vec<T> {
         if self.is_describing() {
             self.seen.push(key);
             return vec![self.inner(&format!("{key}[]"), None, 0..0, form)];
@@ -231,7 +249,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// A value that is a word, a number or a table, read by `form`; `None` if it is absent.
-    pub fn custom<T>(
+    pub(super) fn custom<T>(
         &mut self,
         about: About,
         wants: &str,
@@ -243,7 +261,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// Reads the table `node`, found under `key`, with `form`.
-    pub fn within<T>(
+    pub(super) fn within<T>(
         &mut self,
         key: &str,
         node: &Node,
@@ -254,12 +272,17 @@ impl<'a> Form<'a, '_> {
     }
 
     /// The value of `node`, found under `key`, as a quantity.
-    pub fn quantity<T>(&mut self, key: &str, node: &Node, kind: &Kind<T>) -> Option<T> {
+    pub(super) fn quantity<T>(&mut self, key: &str, node: &Node, kind: &Kind<T>) -> Option<T> {
         let text = match (&node.value, kind.written) {
             (Value::Text(text), Written::Text | Written::Either) => text.clone(),
             (Value::Whole(number), Written::Whole | Written::Either) => number.to_string(),
             (
-                Value::Text(_) | Value::Whole(_) | Value::Switch(_) | Value::List(_) | Value::Table(_) | Value::Other(_),
+                Value::Text(_)
+                | Value::Whole(_)
+                | Value::Switch(_)
+                | Value::List(_)
+                | Value::Table(_)
+                | Value::Other(_),
                 Written::Text | Written::Whole | Written::Either,
             ) => {
                 self.wrong_type(key, node, kind.wants, kind.example);
@@ -277,7 +300,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// The value of `node`, found under `key`, as a text.
-    pub fn word(&mut self, key: &str, node: &Node) -> Option<Word> {
+    pub(super) fn word(&mut self, key: &str, node: &Node) -> Option<Word> {
         match &node.value {
             Value::Text(text) => Some(Word { text: text.clone(), span: node.span.clone() }),
             Value::Whole(_) | Value::Switch(_) | Value::List(_) | Value::Table(_) | Value::Other(_) => {
@@ -288,7 +311,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// The elements of `node`, found under `key`.
-    pub fn list<'n>(&mut self, key: &str, node: &'n Node) -> Option<&'n [Node]> {
+    pub(super) fn list<'n>(&mut self, key: &str, node: &'n Node) -> Option<&'n [Node]> {
         match &node.value {
             Value::List(list) => Some(list),
             Value::Text(_) | Value::Whole(_) | Value::Switch(_) | Value::Table(_) | Value::Other(_) => {
@@ -299,13 +322,13 @@ impl<'a> Form<'a, '_> {
     }
 
     /// The value of `key`, unread; it counts as asked for.
-    pub fn node(&mut self, key: &'static str) -> Option<&'a Node> {
+    pub(super) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
         self.seen.push(key);
         self.table?.get(key)
     }
 
     /// The keys of the table that nobody has asked for yet; they count as asked for.
-    pub fn rest(&mut self) -> Vec<(&'a Word, &'a Node)> {
+    pub(super) fn rest(&mut self) -> Vec<(&'a Word, &'a Node)> {
         let seen = std::mem::take(&mut self.seen);
         let Some(table) = self.table.take() else { return Vec::new() };
         let rest = table.entries.iter().filter(|entry| !seen.contains(&entry.0.text.as_str()));
@@ -313,35 +336,41 @@ impl<'a> Form<'a, '_> {
     }
 
     /// Where the table is.
-    pub fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         self.span.clone()
     }
 
     /// Where the value of `key` is; the table itself if it is absent.
-    pub fn span_of(&self, key: &str) -> Span {
+    pub(super) fn span_of(&self, key: &str) -> Span {
         self.table.and_then(|table| table.get(key)).map_or(self.span.clone(), |node| node.span.clone())
     }
 
     /// Whether there is no file, only a list of knobs to make.
-    pub const fn is_describing(&self) -> bool {
+    pub(super) const fn is_describing(&self) -> bool {
         matches!(self.out.purpose, Purpose::Describe(_))
     }
 
     /// Notes a problem.
-    pub fn problem(&mut self, span: &Span, text: impl Into<String>, help: Option<String>) {
+    pub(super) fn problem(&mut self, span: &Span, text: impl Into<String>, help: Option<String>) {
         if !self.is_describing() {
             self.out.problems.push(Problem::at(span, text).help(help));
         }
     }
 
     /// Notes that `word` is none of the `what` that are `known`.
-    pub fn unknown<'k>(&mut self, what: &str, word: &Word, known: impl IntoIterator<Item = &'k str> + Clone) {
-        let help = instead_of(&word.text, known);
+    pub(super) fn unknown<'k>(
+        &mut self,
+        what: &str,
+        word: &Word,
+        known: impl IntoIterator<Item = &'k str> + Clone,
+    ) {
+        let help = instead_of(&word.text, known).unwrap_or_else(|| "the file declares none".to_owned());
+        let help = Some(help);
         self.problem(&word.span, format!("there is no {what} `{}`", word.text), help);
     }
 
     /// Notes that `key` must be there.
-    pub fn missing(&mut self, key: &str, how: &str) {
+    pub(super) fn missing(&mut self, key: &str, how: &str) {
         if self.table.is_some() {
             let place = self.title();
             self.problem(&self.span.clone(), format!("{place} has no `{key}`"), Some(format!("add {how}")));
@@ -401,7 +430,8 @@ impl<'a> Form<'a, '_> {
     }
 
     fn describe(&mut self, about: About, wants: &str, default: Option<&str>) {
-        let path = if self.path.is_empty() { about.key.to_owned() } else { format!("{}.{}", self.path, about.key) };
+        let path =
+            if self.path.is_empty() { about.key.to_owned() } else { format!("{}.{}", self.path, about.key) };
         if let Purpose::Describe(knobs) = &mut self.out.purpose {
             knobs.push(Knob {
                 path,

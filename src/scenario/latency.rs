@@ -8,7 +8,7 @@ use crate::sim::Latency;
 use crate::units::{Duration, real};
 
 /// Reads a latency.
-pub fn latency(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
+pub(super) fn latency(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
     match &node.value {
         Value::Text(word) if word == "never" => Some(Latency::Never),
         Value::Table(_) => f.within("latency", node, drawn).flatten(),
@@ -20,7 +20,8 @@ pub fn latency(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
 
 fn drawn(f: &mut Form<'_, '_>) -> Option<Latency> {
     let uniform = f.custom(about("uniform", "Anything between two times."), "a list of two times", uniform);
-    let exponential = f.optional(about("exponential", "An exponential distribution with this mean."), &DURATION);
+    let exponential =
+        f.optional(about("exponential", "An exponential distribution with this mean."), &DURATION);
     let log_normal = f.optional_table("log_normal", |f| {
         let median = f.required(about("median", "What half of the times do not exceed."), &DURATION);
         let p99 = f.required(about("p99", "What 99 % of the times do not exceed."), &DURATION);
@@ -42,7 +43,11 @@ fn drawn(f: &mut Form<'_, '_>) -> Option<Latency> {
         (Some(latency), None) => Some(latency),
         (None, _) | (_, Some(_)) => {
             let text = "a latency is one of `uniform`, `exponential`, `log_normal`, `pareto` and quantiles up to `max`";
-            f.problem(&f.span(), text, Some("for example `{ p50 = \"420 ms\", p95 = \"1.2 s\", max = \"9 s\" }`".to_owned()));
+            f.problem(
+                &f.span(),
+                text,
+                Some("for example `{ p50 = \"420 ms\", p95 = \"1.2 s\", max = \"9 s\" }`".to_owned()),
+            );
             None
         }
     }
@@ -53,8 +58,7 @@ fn uniform(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
         f.problem(&node.span, "`uniform` wants a list of two times", None);
         return None;
     };
-    let ends: Vec<Duration> =
-        list.iter().filter_map(|end| f.quantity("uniform", end, &DURATION)).collect();
+    let ends: Vec<Duration> = list.iter().filter_map(|end| f.quantity("uniform", end, &DURATION)).collect();
     match ends.as_slice() {
         [low, high] if low <= high && list.len() == 2 => Some(Latency::Uniform(*low, *high)),
         _ => {
@@ -67,9 +71,10 @@ fn uniform(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
 /// A table as on a dashboard, with straight lines between its values.
 fn quantiles(f: &mut Form<'_, '_>) -> Option<Latency> {
     let least = f.optional(about("min", "The least time; zero by default."), &DURATION);
-    let middle = [("p50", 500u64), ("p90", 900), ("p95", 950), ("p99", 990), ("p999", 999)].map(|(key, per_mille)| {
-        (per_mille, f.optional(about(key, "What this share of the times does not exceed."), &DURATION))
-    });
+    let middle =
+        [("p50", 500u64), ("p90", 900), ("p95", 950), ("p99", 990), ("p999", 999)].map(|(key, per_mille)| {
+            (per_mille, f.optional(about(key, "What this share of the times does not exceed."), &DURATION))
+        });
     let max = f.optional(about("max", "What no time exceeds."), &DURATION)?;
     let mut knots = vec![(0, least.unwrap_or_default().nanos())];
     let known = middle.into_iter().filter_map(|(per_mille, value)| Some((per_mille, value?)));
@@ -108,7 +113,9 @@ mod tests {
 
     #[test]
     fn a_latency_is_one_thing() {
-        assert!(read("{ uniform = ['1 ms', '2 ms'], exponential = '1 s' }").unwrap_err().contains("is one of"));
+        assert!(
+            read("{ uniform = ['1 ms', '2 ms'], exponential = '1 s' }").unwrap_err().contains("is one of")
+        );
         assert!(read("{ p50 = '2 s', max = '1 s' }").unwrap_err().contains("do not rise"));
         assert!(read("{ uniform = ['2 ms', '1 ms'] }").unwrap_err().contains("the smaller first"));
         assert!(read("80").unwrap_err().contains("not a whole number"));

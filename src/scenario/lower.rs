@@ -3,35 +3,35 @@
 
 use super::form::{Findings, Form, about};
 use super::tree::{Table, Word};
-use super::{operator, parties, policy, routes, traffic};
+use super::{OWN_KEYS, operator, parties, policy, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
 use crate::sim::{Catalog, Limits, Setup, Source, Upstream};
 use crate::units::{Name, Names, Set64, Timestamp};
 
 /// What has been read so far.
 #[derive(Default)]
-pub struct World {
+pub(super) struct World {
     /// What is declared.
-    pub catalog: Catalog,
+    pub(super) catalog: Catalog,
     /// What the gateway believes.
-    pub registry: Registry,
+    pub(super) registry: Registry,
     /// What the gateway does.
-    pub policy: Policy,
+    pub(super) policy: Policy,
     /// What shares a breaker.
-    pub breaker_scope: Domain,
+    pub(super) breaker_scope: Domain,
     /// What shares a health state.
-    pub health_scope: Domain,
+    pub(super) health_scope: Domain,
     /// The upstream behind each route.
-    pub upstreams: Vec<Upstream>,
+    pub(super) upstreams: Vec<Upstream>,
     /// Where requests come from.
-    pub sources: Vec<Source>,
+    pub(super) sources: Vec<Source>,
     /// What an operator does.
-    pub operator: Vec<(Timestamp, Command)>,
+    pub(super) operator: Vec<(Timestamp, Command)>,
 }
 
 /// What shares one breaker or one health state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Domain {
+pub(super) enum Domain {
     /// One model of a provider in one region.
     #[default]
     ProviderModelRegion,
@@ -42,7 +42,7 @@ pub enum Domain {
 }
 
 /// Reads a file without its variants and expectations.
-pub fn setup(table: &Table, out: &mut Findings) -> Setup {
+pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
     let mut world = World::default();
     out.read(table, |f| whole(f, &mut world));
     world.catalog.limits = Limits {
@@ -64,7 +64,10 @@ pub fn setup(table: &Table, out: &mut Findings) -> Setup {
 }
 
 /// The whole file, table by table.
-pub fn whole(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
+    for key in OWN_KEYS {
+        f.node(key); // read elsewhere; here only so that a misspelt one is recognised
+    }
     f.table("policy", |f| policy::policy(f, world));
     f.table("versions", |f| versions(f, world));
     classes(f, world);
@@ -101,7 +104,9 @@ fn classes(f: &mut Form<'_, '_>, world: &mut World) {
     let stated = f.texts(about("classes", doc));
     let span = f.span_of("classes");
     let words = stated.unwrap_or_else(|| {
-        ["public", "internal", "restricted"].map(|text| Word { text: text.to_owned(), span: span.clone() }).to_vec()
+        ["public", "internal", "restricted"]
+            .map(|text| Word { text: text.to_owned(), span: span.clone() })
+            .to_vec()
     });
     if words.is_empty() || words.len() > 200 {
         f.problem(&span, "there are between 1 and 200 classes of data", None);
@@ -117,7 +122,7 @@ fn classes(f: &mut Form<'_, '_>, world: &mut World) {
 }
 
 /// The name of what a table declares. It must be new among `taken`.
-pub fn new_name(
+pub(super) fn new_name(
     f: &mut Form<'_, '_>,
     key: &'static str,
     doc: &'static str,
@@ -135,7 +140,13 @@ pub fn new_name(
 }
 
 /// The position of `word` in `list`, or the problem that it is not there.
-pub fn position(f: &mut Form<'_, '_>, what: &str, word: &Word, list: &[Name], names: &Names) -> Option<usize> {
+pub(super) fn position(
+    f: &mut Form<'_, '_>,
+    what: &str,
+    word: &Word,
+    list: &[Name],
+    names: &Names,
+) -> Option<usize> {
     let at = list.iter().position(|name| names.text(*name) == word.text);
     if at.is_none() {
         let known: Vec<&str> = list.iter().map(|name| names.text(*name)).collect();
@@ -145,7 +156,13 @@ pub fn position(f: &mut Form<'_, '_>, what: &str, word: &Word, list: &[Name], na
 }
 
 /// The position of `word` in `list`, where it is added if it is new: at most 64 fit.
-pub fn member(f: &mut Form<'_, '_>, what: &str, word: &Word, list: &mut Vec<Name>, names: &mut Names) -> Set64 {
+pub(super) fn member(
+    f: &mut Form<'_, '_>,
+    what: &str,
+    word: &Word,
+    list: &mut Vec<Name>,
+    names: &mut Names,
+) -> Set64 {
     let name = names.intern(&word.text);
     let at = list.iter().position(|known| *known == name).unwrap_or_else(|| {
         list.push(name);
@@ -162,7 +179,7 @@ pub fn member(f: &mut Form<'_, '_>, what: &str, word: &Word, list: &mut Vec<Name
 }
 
 /// The set of `words`, each added to `list` if it is new.
-pub fn members(
+pub(super) fn members(
     f: &mut Form<'_, '_>,
     what: &str,
     words: &[Word],

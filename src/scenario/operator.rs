@@ -12,7 +12,7 @@ use crate::units::{BreakerId, CredentialId, HealthId, ModelId, Name, ProjectId, 
 const KINDS: [&str; 7] = ["breaker", "health", "credential", "project", "model", "provider", "route"];
 
 /// One intervention.
-pub fn command(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn command(f: &mut Form<'_, '_>, world: &mut World) {
     let at = f.required(about("at", "When."), &INSTANT);
     let doc = "What is reset: `breaker:`, `health:` (each with a route or a fault domain), or a bench: \
                `credential:`, `project:`, `model:project/model`, `provider:`, `route:`.";

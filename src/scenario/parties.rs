@@ -8,7 +8,7 @@ use crate::sim::{CredentialFact, TaskFact, TenantFact};
 use crate::units::{CredentialId, Duration, Money, Name, ProjectId};
 
 /// A credential: an alias, never a key.
-pub fn credential(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn credential(f: &mut Form<'_, '_>, world: &mut World) {
     let catalog = &mut world.catalog;
     let taken: Vec<Name> = catalog.credentials.iter().map(|credential| credential.name).collect();
     let name = new_name(f, "name", "Its alias.", &mut catalog.names, taken);
@@ -19,7 +19,7 @@ pub fn credential(f: &mut Form<'_, '_>, world: &mut World) {
 }
 
 /// Adds a credential of a project.
-pub fn declare_credential(world: &mut World, name: Name, project: Name) -> CredentialId {
+pub(super) fn declare_credential(world: &mut World, name: Name, project: Name) -> CredentialId {
     let catalog = &mut world.catalog;
     let at = catalog.projects.iter().position(|known| *known == project).unwrap_or_else(|| {
         catalog.projects.push(project);
@@ -32,7 +32,7 @@ pub fn declare_credential(world: &mut World, name: Name, project: Name) -> Crede
 }
 
 /// A tenant and its cap in each window.
-pub fn tenant(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn tenant(f: &mut Form<'_, '_>, world: &mut World) {
     let catalog = &mut world.catalog;
     let taken: Vec<Name> = catalog.tenants.iter().map(|tenant| tenant.name).collect();
     let name = new_name(f, "name", "Its pseudonym.", &mut catalog.names, taken);
@@ -48,7 +48,7 @@ pub fn tenant(f: &mut Form<'_, '_>, world: &mut World) {
 }
 
 /// A task and its cap.
-pub fn task(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn task(f: &mut Form<'_, '_>, world: &mut World) {
     let catalog = &mut world.catalog;
     let taken: Vec<Name> = catalog.tasks.iter().map(|task| task.name).collect();
     let name = new_name(f, "name", "Its name.", &mut catalog.names, taken);
@@ -60,13 +60,14 @@ pub fn task(f: &mut Form<'_, '_>, world: &mut World) {
 }
 
 /// The most that may be spent and used.
-pub fn cap(f: &mut Form<'_, '_>) -> Amount {
+pub(super) fn cap(f: &mut Form<'_, '_>) -> Amount {
     let money = f.optional(about("cost_max", "The most it may cost; no cap by default."), &MONEY);
-    let tokens = f.optional(about("tokens_max", "The most tokens it may use; no cap by default."), &LARGE_COUNT);
+    let tokens =
+        f.optional(about("tokens_max", "The most tokens it may use; no cap by default."), &LARGE_COUNT);
     Amount { money: money.unwrap_or(Money::MAX), tokens: tokens.unwrap_or(u64::MAX) }
 }
 
 /// A position as an id. A file of a mebibyte cannot declare more than fit.
-pub fn id(at: usize) -> u16 {
+pub(super) fn id(at: usize) -> u16 {
     u16::try_from(at).expect("a file is too small to declare 65,536 of anything")
 }

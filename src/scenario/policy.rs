@@ -21,7 +21,7 @@ const DOMAINS: &[(&str, Domain)] = &[
 ];
 
 /// All knobs.
-pub fn policy(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.eligibility = f.table("eligibility", eligibility);
     world.policy.ranking = f.table("ranking", ranking);
     world.policy.retry = f.table("retry", retry);
@@ -63,34 +63,31 @@ const fn filter_doc(reason: Reason) -> &'static str {
         Reason::DeploymentType => "Whether the kind of deployment must be allowed.",
         Reason::ContextLimit => "Whether the conversation must fit the context.",
         Reason::OutputLimit => "Whether the output must fit.",
-        Reason::RequestBudget => "Whether the worst case must fit the request's cap before a route is ranked.",
+        Reason::RequestBudget => {
+            "Whether the worst case must fit the request's cap before a route is ranked."
+        }
     }
 }
 
 const fn filter_wrong(reason: Reason) -> &'static [(&'static str, &'static str, &'static str)] {
     match reason {
-        Reason::DataResidency => &[("ignored", "the nearest healthy route is abroad", "route_is_eligible")],
-        Reason::ClassificationLimit => &[("ignored", "restricted data in a public route", "route_is_eligible")],
-        Reason::MissingCapability => &[("ignored", "strict JSON becomes prose", "route_is_eligible")],
-        Reason::TaskType => &[("ignored", "a route used for what nobody approved", "route_is_eligible")],
-        Reason::ContractMismatch => &[("ignored", "two tool contracts in one pool", "route_is_eligible")],
-        Reason::DeploymentType => &[("ignored", "a shared endpoint for a dedicated one", "route_is_eligible")],
-        Reason::ContextLimit => &[("ignored", "a call that cannot fit", "route_is_eligible")],
-        Reason::OutputLimit => &[("ignored", "an answer cut short", "route_is_eligible")],
-        Reason::RequestBudget => &[("ignored", "only the ledger stops it, at the last moment", "route_is_eligible")],
+        Reason::DataResidency => &[("ignored", "the nearest healthy route is abroad", "eligible_only")],
+        Reason::ClassificationLimit => &[("ignored", "restricted data in a public route", "eligible_only")],
+        Reason::MissingCapability => &[("ignored", "strict JSON becomes prose", "eligible_only")],
+        Reason::TaskType => &[("ignored", "a route used for what nobody approved", "eligible_only")],
+        Reason::ContractMismatch => &[("ignored", "two tool contracts in one pool", "eligible_only")],
+        Reason::DeploymentType => &[("ignored", "a shared endpoint for a dedicated one", "eligible_only")],
+        Reason::ContextLimit => &[("ignored", "a call that cannot fit", "eligible_only")],
+        Reason::OutputLimit => &[("ignored", "an answer cut short", "eligible_only")],
+        Reason::RequestBudget => {
+            &[("ignored", "only the ledger stops it, at the last moment", "eligible_only")]
+        }
     }
 }
 
 /// Preferences among eligible routes.
 fn ranking(f: &mut Form<'_, '_>) -> Ranking {
-    let keys = [
-        Key::Health,
-        Key::LatencyP95,
-        Key::QueueDepth,
-        Key::Price,
-        Key::Quality,
-        Key::Weight,
-    ];
+    let keys = [Key::Health, Key::LatencyP95, Key::QueueDepth, Key::Price, Key::Quality, Key::Weight];
     let words = keys.map(|key| (key.label(), key));
     let doc = "What is compared, most important first; all six in this order by default.";
     let order = f.choices(about("order", doc), &words);
@@ -149,9 +146,9 @@ const fn has_remedy(class: Class) -> bool {
 
 const fn remedy_wrong(class: Class) -> &'static [(&'static str, &'static str, &'static str)] {
     match class {
-        Class::Auth => &[("fallback", "an invalid key becomes \"all models are busy\"", "terminal_means_stop")],
-        Class::Funds => &[("fallback", "an empty account empties the next one", "terminal_means_stop")],
-        Class::PolicyRefusal => &[("fallback", "a refusal washed into success", "terminal_means_stop")],
+        Class::Auth => &[("fallback", "an invalid key becomes \"all models are busy\"", "terminal_stops")],
+        Class::Funds => &[("fallback", "an empty account empties the next one", "terminal_stops")],
+        Class::PolicyRefusal => &[("fallback", "a refusal washed into success", "terminal_stops")],
         Class::RateLimit
         | Class::QuotaExhausted
         | Class::Overload
@@ -181,7 +178,9 @@ const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
         | Class::Unclassified
         | Class::Deadline
         | Class::Cancelled
-        | Class::Abandoned => &[("failure", "our own fault marks a healthy route sick", "neutral_moves_nothing")],
+        | Class::Abandoned => {
+            &[("failure", "our own fault marks a healthy route sick", "neutral_moves_nothing")]
+        }
         Class::Overload
         | Class::InvalidAnswer
         | Class::AttemptTimeout
@@ -194,16 +193,40 @@ const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
 fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
     Timeouts {
         attempt: f.optional(about("attempt", "From the call to its end."), &DURATION),
-        first_byte: f.optional(about("first_byte", "From the call to the first byte of a stream."), &DURATION),
+        first_byte: f
+            .optional(about("first_byte", "From the call to the first byte of a stream."), &DURATION),
         idle: f.optional(about("idle", "Between two signs of life of a stream."), &DURATION),
     }
 }
 
 /// The circuit breaker.
 fn breaker(f: &mut Form<'_, '_>) -> (Option<breaker::Config>, Domain) {
-    let enabled = f.switch(about("enabled", "Whether there is a breaker."), Filter::Enforced, Filter::Ignored, "true");
-    let scope = f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region");
-    ((enabled == Filter::Enforced).then(breaker::Config::default), scope)
+    let failures = f.value(
+        knob(
+            "failures",
+            "Failures in a row that open it.",
+            &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
+        ),
+        &COUNT_FROM_ONE,
+        "3",
+    );
+    let open_for = f.value(
+        knob(
+            "open_for",
+            "How long it stays open before a probe.",
+            &[("500 s", "it outlives the outage", "")],
+        ),
+        &DURATION,
+        "5 s",
+    );
+    let config = breaker::Config { failures, open_for };
+    let about_enabled = knob(
+        "enabled",
+        "Whether there is a breaker.",
+        &[("false", "every request knocks on the broken door by itself", "")],
+    );
+    let enabled = f.switch(about_enabled, Some(config), None, "true");
+    (enabled, f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region"))
 }
 
 /// The health machine.
@@ -238,7 +261,8 @@ fn cooldown(f: &mut Form<'_, '_>) -> Cooldown {
 
 /// Money and tokens.
 fn budget(f: &mut Form<'_, '_>) -> Budget {
-    let words = [("reserve", Reserve::Reserve), ("check_only", Reserve::CheckOnly), ("after", Reserve::After)];
+    let words =
+        [("reserve", Reserve::Reserve), ("check_only", Reserve::CheckOnly), ("after", Reserve::After)];
     let about_reserve = knob(
         "reserve",
         "When the budget is asked: before a call, with what calls in flight may cost; before it, without; never.",
@@ -249,7 +273,8 @@ fn budget(f: &mut Form<'_, '_>) -> Budget {
     );
     let reserve = f.choice(about_reserve, &words, "reserve");
     let money = f.optional(about("attempt_cost_max", "The most that one call may cost."), &MONEY);
-    let tokens = f.optional(about("attempt_tokens_max", "The most tokens that one call may use."), &LARGE_COUNT);
+    let tokens =
+        f.optional(about("attempt_tokens_max", "The most tokens that one call may use."), &LARGE_COUNT);
     Budget {
         reserve,
         attempt_max: Amount { money: money.unwrap_or(Money::MAX), tokens: tokens.unwrap_or(u64::MAX) },

@@ -130,7 +130,7 @@ pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) ->
 }
 
 /// The help for a word that is none of `known`: the nearest one, or all of them if they are few.
-pub fn instead_of<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<String> {
+pub(super) fn instead_of<'k>(word: &str, known: impl IntoIterator<Item = &'k str> + Clone) -> Option<String> {
     did_you_mean(word, known.clone()).or_else(|| {
         let known: Vec<&str> = known.into_iter().collect();
         match known.len() {

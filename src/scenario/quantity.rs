@@ -6,28 +6,28 @@ use std::ops::RangeInclusive;
 
 /// Why a text is not the quantity that is wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Complaint {
+pub(super) struct Complaint {
     /// What is wrong, as a sentence.
-    pub text: String,
+    pub(super) text: String,
     /// A way out.
-    pub help: Option<String>,
+    pub(super) help: Option<String>,
 }
 
 /// A kind of quantity: how it is asked for, and how it is read.
-pub struct Kind<T: 'static> {
+pub(super) struct Kind<T: 'static> {
     /// What is wanted, with its article.
-    pub wants: &'static str,
+    pub(super) wants: &'static str,
     /// One of it, as it is written in the file.
-    pub example: &'static str,
+    pub(super) example: &'static str,
     /// How it is written.
-    pub written: Written,
+    pub(super) written: Written,
     /// How it is read.
-    pub parse: fn(&str) -> Result<T, Complaint>,
+    pub(super) parse: fn(&str) -> Result<T, Complaint>,
 }
 
 /// How a quantity is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Written {
+pub(super) enum Written {
     /// As a text, because it has a unit.
     Text,
     /// As a whole number.
@@ -37,35 +37,49 @@ pub enum Written {
 }
 
 /// A length of time.
-pub const DURATION: Kind<Duration> =
+pub(super) const DURATION: Kind<Duration> =
     Kind { wants: "a time with its unit", example: "\"80 ms\"", written: Written::Text, parse: duration };
 /// An instant, counted from the beginning of the scenario.
-pub const INSTANT: Kind<Timestamp> =
+pub(super) const INSTANT: Kind<Timestamp> =
     Kind { wants: "a time since the start", example: "\"80 ms\"", written: Written::Text, parse: instant };
 /// An amount of money.
-pub const MONEY: Kind<Money> =
+pub(super) const MONEY: Kind<Money> =
     Kind { wants: "an amount in dollars", example: "\"$0.030\"", written: Written::Text, parse: money };
 /// A price of tokens.
-pub const PRICE: Kind<Price> =
-    Kind { wants: "a price a million tokens", example: "\"$3.00/Mtok\"", written: Written::Text, parse: price };
+pub(super) const PRICE: Kind<Price> = Kind {
+    wants: "a price a million tokens",
+    example: "\"$3.00/Mtok\"",
+    written: Written::Text,
+    parse: price,
+};
 /// A share from none to all.
-pub const SHARE: Kind<Ratio> =
+pub(super) const SHARE: Kind<Ratio> =
     Kind { wants: "a share", example: "\"3/10\" or \"30 %\"", written: Written::Text, parse: share };
 /// A factor above zero.
-pub const FACTOR: Kind<Ratio> =
+pub(super) const FACTOR: Kind<Ratio> =
     Kind { wants: "a factor", example: "\"2\" or \"1.5\"", written: Written::Either, parse: factor };
 /// How many, from zero.
-pub const COUNT: Kind<u32> =
+pub(super) const COUNT: Kind<u32> =
     Kind { wants: "a whole number", example: "2", written: Written::Whole, parse: count };
 /// How many, from one.
-pub const COUNT_FROM_ONE: Kind<u32> =
+pub(super) const COUNT_FROM_ONE: Kind<u32> =
     Kind { wants: "a whole number from 1", example: "2", written: Written::Whole, parse: count_from_one };
 /// How many, possibly very many.
-pub const LARGE_COUNT: Kind<u64> =
+pub(super) const LARGE_COUNT: Kind<u64> =
     Kind { wants: "a whole number", example: "200000", written: Written::Whole, parse: whole };
+/// Tokens.
+pub(super) const TOKENS: Kind<u32> =
+    Kind { wants: "a number of tokens", example: "8000", written: Written::Whole, parse: count };
+/// The version of the file format.
+pub(super) const FORMAT: Kind<u64> =
+    Kind { wants: "the version of the format", example: "1", written: Written::Whole, parse: whole };
 /// Seeds from the first to the last.
-pub const SEEDS: Kind<RangeInclusive<u64>> =
-    Kind { wants: "a seed or a range of seeds", example: "\"1..200\"", written: Written::Either, parse: seeds };
+pub(super) const SEEDS: Kind<RangeInclusive<u64>> = Kind {
+    wants: "a seed or a range of seeds",
+    example: "\"1..200\"",
+    written: Written::Either,
+    parse: seeds,
+};
 
 const NANOS: [(&str, u128); 7] = [
     ("ns", 1),
@@ -99,8 +113,9 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
             .help("the units are ns, us, ms, s, min, h and d"));
     };
     let nanos = scaled(number, *nanos, "a time", "a nanosecond")?;
-    let nanos = u64::try_from(nanos)
-        .map_err(|_| Complaint::new(format!("`{text}` is longer than 584 years, the longest time there is")))?;
+    let nanos = u64::try_from(nanos).map_err(|_| {
+        Complaint::new(format!("`{text}` is longer than 584 years, the longest time there is"))
+    })?;
     Ok(Duration::from_nanos(nanos))
 }
 
@@ -144,7 +159,8 @@ fn factor(text: &str) -> Result<Ratio, Complaint> {
 
 fn count(text: &str) -> Result<u32, Complaint> {
     let n = whole(text)?;
-    u32::try_from(n).map_err(|_| Complaint::new(format!("`{text}` is more than {}, the most there is", u32::MAX)))
+    u32::try_from(n)
+        .map_err(|_| Complaint::new(format!("`{text}` is more than {}, the most there is", u32::MAX)))
 }
 
 fn count_from_one(text: &str) -> Result<u32, Complaint> {
@@ -188,8 +204,7 @@ fn ratio(text: &str, what: &str) -> Result<Ratio, Complaint> {
     };
     if let Some((above, below)) = text.split_once('/') {
         let (above, below) = (whole(above)?, whole(below)?);
-        return Ratio::new(above, below)
-            .ok_or_else(|| Complaint::new(format!("`{text}` divides by zero")));
+        return Ratio::new(above, below).ok_or_else(|| Complaint::new(format!("`{text}` divides by zero")));
     }
     match text.trim().strip_suffix('%') {
         Some(percent) => fraction(percent.trim(), 100),
@@ -270,7 +285,10 @@ mod tests {
             refused(&DURATION, "9999999 d"),
             "`9999999 d` is longer than 584 years, the longest time there is"
         );
-        assert_eq!(refused(&DURATION, "99999999999999999999999 s"), "`99999999999999999999999` is too large a number");
+        assert_eq!(
+            refused(&DURATION, "99999999999999999999999 s"),
+            "`99999999999999999999999` is too large a number"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::units::{Duration, Ratio};
 
 /// When and where to try again.
-pub fn retry(f: &mut Form<'_, '_>) -> Retry {
+pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
     Retry {
         attempts_max: f.value(
             knob(
@@ -26,7 +26,10 @@ pub fn retry(f: &mut Form<'_, '_>) -> Retry {
         ),
         backoff: backoff(f),
         hint_max: f.value(
-            about("hint_max", "The longest wait that a response may ask for and get; a longer one is not slept at all."),
+            about(
+                "hint_max",
+                "The longest wait that a response may ask for and get; a longer one is not slept at all.",
+            ),
             &DURATION,
             "60 s",
         ),
@@ -42,7 +45,8 @@ pub fn retry(f: &mut Form<'_, '_>) -> Retry {
 fn backoff(f: &mut Form<'_, '_>) -> Backoff {
     let doc = "The wait before another attempt; 500 ms doubling to 8 s with full jitter by default.";
     let wants = "`fixed`, `linear` or `exponential`, with a `jitter`";
-    let stated = f.custom(about("backoff", doc), wants, |f, node| f.within("backoff", node, growing).flatten());
+    let stated =
+        f.custom(about("backoff", doc), wants, |f, node| f.within("backoff", node, growing).flatten());
     stated.unwrap_or_default()
 }
 
@@ -53,7 +57,8 @@ fn growing(f: &mut Form<'_, '_>) -> Option<Backoff> {
     });
     let exponential = f.optional_table("exponential", |f| {
         let base = base(f);
-        let factor = f.value(about("factor", "What the wait is multiplied by after each failure."), &FACTOR, "2");
+        let factor =
+            f.value(about("factor", "What the wait is multiplied by after each failure."), &FACTOR, "2");
         (base, Growth::Exponential(factor), f.value(about("cap", "The longest wait."), &DURATION, "8 s"))
     });
     let jitter = f.custom(
@@ -86,8 +91,11 @@ fn jitter(f: &mut Form<'_, '_>, node: &Node) -> Option<Jitter> {
             f.problem(&node.span, text, super::problems::did_you_mean(word, ["none", "full", "equal"]));
             None
         }
-        Value::Text(_) | Value::Whole(_) | Value::Switch(_) | Value::List(_) | Value::Table(_) | Value::Other(_) => {
-            f.quantity("jitter", node, &SHARE).map(|share: Ratio| Jitter::PlusMinus(share))
-        }
+        Value::Text(_)
+        | Value::Whole(_)
+        | Value::Switch(_)
+        | Value::List(_)
+        | Value::Table(_)
+        | Value::Other(_) => f.quantity("jitter", node, &SHARE).map(|share: Ratio| Jitter::PlusMinus(share)),
     }
 }

@@ -3,7 +3,7 @@
 use super::form::{Form, about};
 use super::lower::{Domain, World, member, members, new_name, position};
 use super::parties::{declare_credential, id};
-use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, PRICE};
+use super::quantity::{COUNT, DURATION, LARGE_COUNT, PRICE, TOKENS};
 use super::tree::Word;
 use super::upstreams::upstream;
 use crate::gateway::Route;
@@ -13,24 +13,23 @@ use crate::sim::RouteFact;
 use crate::units::{BreakerId, CredentialId, HealthId, ModelId, Name, Price, ProviderId, Set64};
 
 /// A route.
-pub fn route(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
     let taken: Vec<Name> = world.catalog.routes.iter().map(|route| route.name).collect();
     let name = new_name(f, "name", "Its name.", &mut world.catalog.names, taken);
     let unnamed = world.catalog.names.intern("");
     let identity = identity(f, world, name.unwrap_or(unnamed));
     let pool = pool(f, world, identity.provider_name);
     let offer = offer(f, world, identity.region);
-    let latency_p95 = f.value(
-        about("latency_p95", "Its P95 latency before any is measured."),
-        &DURATION,
-        "1 s",
-    );
+    let latency_p95 =
+        f.value(about("latency_p95", "Its P95 latency before any is measured."), &DURATION, "1 s");
     let quality = f.value(about("quality", "Its measured quality; higher is better."), &COUNT, "0");
-    let weight = f.value(about("weight", "Its share of the traffic among routes that tie."), &COUNT_FROM_ONE, "1");
+    let doc = "Its share of the traffic among routes that tie; zero comes before all that have a weight.";
+    let weight = f.value(about("weight", doc), &COUNT, "1");
     let upstream = f.table("upstream", |f| upstream(f, &mut world.catalog.names));
     let Some(name) = name else { return };
     let (provider, model) = (identity.provider, identity.model);
     world.catalog.routes.push(RouteFact { name, provider, model, pool: pool.clone(), offer });
+    let draw = world.catalog.names.hash(name);
     let breaker = domain(world, world.breaker_scope, name, &identity, Machine::Breaker);
     let health = domain(world, world.health_scope, name, &identity, Machine::Health);
     world.registry.routes.push(Route {
@@ -43,6 +42,7 @@ pub fn route(f: &mut Form<'_, '_>, world: &mut World) {
         latency_p95,
         quality,
         weight,
+        draw,
     });
     world.upstreams.push(upstream);
 }
@@ -112,14 +112,15 @@ fn offer(f: &mut Form<'_, '_>, world: &mut World, region: Set64) -> Offer {
     let capabilities = f.texts(about("capabilities", "What it can do."));
     let deployment = f.text(about("deployment", "The kind of deployment; `shared` by default."));
     let task_types = f.texts(about("task_types", "Kinds of task it is approved for; all by default."));
-    let class_max = f.text(about("class_max", "The most sensitive class of data that may enter; the least by default."));
+    let class_max =
+        f.text(about("class_max", "The most sensitive class of data that may enter; the least by default."));
     let protocol = f.text(about("protocol", "The wire protocol it speaks."));
     let contract = f.text(about("contract", "The tool-schema contract it keeps."));
-    let context_max = f.optional(about("context_max", "The most tokens that fit, input and output together."), &LARGE_COUNT);
-    let output_max = f.optional(about("output_max", "The most tokens it can write."), &COUNT);
+    let context_max = f
+        .optional(about("context_max", "The most tokens that fit, input and output together."), &LARGE_COUNT);
+    let output_max = f.optional(about("output_max", "The most tokens it can write."), &TOKENS);
     let prices = prices(f);
-    let deployment =
-        deployment.unwrap_or_else(|| Word { text: "shared".to_owned(), span: f.span() });
+    let deployment = deployment.unwrap_or_else(|| Word { text: "shared".to_owned(), span: f.span() });
     let catalog = &mut world.catalog;
     let names = &mut catalog.names;
     let class_max = class_max.and_then(|word| position(f, "class", &word, &catalog.classes, names));
@@ -134,9 +135,8 @@ fn offer(f: &mut Form<'_, '_>, world: &mut World, region: Set64) -> Offer {
         region,
         deployment: member(f, "deployment", &deployment, &mut catalog.deployments, names),
         class_max: class_max.map_or(0, rank),
-        task_types: task_types.map_or(Set64::ALL, |words| {
-            members(f, "kind of task", &words, &mut catalog.task_types, names)
-        }),
+        task_types: task_types
+            .map_or(Set64::ALL, |words| members(f, "kind of task", &words, &mut catalog.task_types, names)),
         protocol: protocol.map(|word| names.intern(&word.text)),
         contract: contract.map(|word| names.intern(&word.text)),
         context_max: context_max.unwrap_or(u64::MAX),
@@ -146,7 +146,7 @@ fn offer(f: &mut Form<'_, '_>, world: &mut World, region: Set64) -> Offer {
 }
 
 /// The rank of a class.
-pub fn rank(at: usize) -> u8 {
+pub(super) fn rank(at: usize) -> u8 {
     u8::try_from(at).expect("there are at most 200 classes")
 }
 

@@ -4,7 +4,7 @@ use super::form::{Form, about};
 use super::latency::latency;
 use super::lower::{World, members, new_name, position};
 use super::parties::{cap, id};
-use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT};
+use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT, TOKENS};
 use super::routes::rank;
 use super::tree::Word;
 use super::upstreams::input_tokens;
@@ -15,7 +15,7 @@ use crate::sim::{Latency, Source, SourceFact, SourceKind, Template};
 use crate::units::{Duration, Name, Set64, TaskId, TenantId};
 
 /// One request.
-pub fn request(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "id", "Its id.", world);
     let first = f.value(about("at", "When it arrives."), &INSTANT, "0 ms");
     let template = template(f, world);
@@ -24,10 +24,11 @@ pub fn request(f: &mut Form<'_, '_>, world: &mut World) {
 }
 
 /// A stream of requests: `name/1`, `name/2`, …
-pub fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
+pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "name", "Its name; its requests are `name/1`, `name/2`, ….", world);
     let first = f.value(about("first", "When the first arrives."), &INSTANT, "0 ms");
-    let doc = "From one arrival to the next: a time, or `{ exponential = \"10 ms\" }` for an open Poisson stream.";
+    let doc =
+        "From one arrival to the next: a time, or `{ exponential = \"10 ms\" }` for an open Poisson stream.";
     let gap = f.custom(about("gap", doc), "a time or a distribution", latency);
     if gap.is_none() && f.node("gap").is_none() {
         f.missing("gap", "`gap = { exponential = \"10 ms\" }`");
@@ -39,7 +40,12 @@ pub fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     declare(world, name, SourceKind::Stream, source);
 }
 
-fn source_name(f: &mut Form<'_, '_>, key: &'static str, doc: &'static str, world: &mut World) -> Option<Name> {
+fn source_name(
+    f: &mut Form<'_, '_>,
+    key: &'static str,
+    doc: &'static str,
+    world: &mut World,
+) -> Option<Name> {
     let taken: Vec<Name> = world.catalog.sources.iter().map(|source| source.name).collect();
     new_name(f, key, doc, &mut world.catalog.names, taken)
 }
@@ -55,13 +61,17 @@ fn declare(world: &mut World, name: Option<Name>, kind: SourceKind, source: Sour
 fn template(f: &mut Form<'_, '_>, world: &mut World) -> Template {
     let payer = payer(f, world);
     let envelope = envelope(f, world);
-    let deadline = f.value(about("deadline", "From its arrival to the last instant of an answer."), &DURATION, "30 s");
+    let deadline =
+        f.value(about("deadline", "From its arrival to the last instant of an answer."), &DURATION, "30 s");
     let delivery = f.choice(
         about("delivery", "How the answer is delivered: when it is complete, or as it is written."),
         &[("whole", Delivery::Whole), ("stream", Delivery::Stream)],
         "whole",
     );
-    let hangs_up = f.optional(about("hangs_up", "From its arrival until its caller hangs up; never by default."), &DURATION);
+    let hangs_up = f.optional(
+        about("hangs_up", "From its arrival until its caller hangs up; never by default."),
+        &DURATION,
+    );
     Template { payer, envelope, deadline, delivery, hangs_up }
 }
 
@@ -125,7 +135,6 @@ fn envelope(f: &mut Form<'_, '_>, world: &mut World) -> Envelope {
 
 /// The most tokens a call may use.
 fn estimate(f: &mut Form<'_, '_>) -> Usage {
-    let output = super::quantity::COUNT;
-    let output = f.required(about("output_max", "The most it may write."), &output).unwrap_or(0);
+    let output = f.required(about("output_max", "The most it may write."), &TOKENS).unwrap_or(0);
     Usage { output, ..input_tokens(f) }
 }

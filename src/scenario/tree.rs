@@ -5,16 +5,16 @@ use toml::de::{DeTable, DeValue};
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(super) struct Node {
     /// Where it is.
-    pub span: Span,
+    pub(super) span: Span,
     /// What it is.
-    pub value: Value,
+    pub(super) value: Value,
 }
 
 /// What a value is.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub(super) enum Value {
     /// A text.
     Text(String),
     /// A whole number; one that does not fit is the largest or smallest there is.
@@ -31,16 +31,16 @@ pub enum Value {
 
 /// A table, in file order.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub(super) struct Table {
     /// Whether it is written in braces: a value, which a variant replaces as a whole.
-    pub braces: Braces,
+    pub(super) braces: Braces,
     /// Its entries.
-    pub entries: Vec<(Word, Node)>,
+    pub(super) entries: Vec<(Word, Node)>,
 }
 
 /// How a table is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Braces {
+pub(super) enum Braces {
     /// `{ … }`.
     Yes,
     /// Under a header, or by dotted keys.
@@ -50,16 +50,16 @@ pub enum Braces {
 
 /// A text and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Word {
+pub(super) struct Word {
     /// The text.
-    pub text: String,
+    pub(super) text: String,
     /// Where it is.
-    pub span: Span,
+    pub(super) span: Span,
 }
 
 impl Node {
     /// The word for its type.
-    pub const fn kind(&self) -> &'static str {
+    pub(super) const fn kind(&self) -> &'static str {
         match &self.value {
             Value::Text(_) => "a text",
             Value::Whole(_) => "a whole number",
@@ -73,19 +73,19 @@ impl Node {
 
 impl Table {
     /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
         self.entries.iter().find(|entry| entry.0.text == key).map(|entry| &entry.1)
     }
 
     /// This table without the entries called `keys`.
-    pub fn without(&self, keys: &[&str]) -> Table {
+    pub(super) fn without(&self, keys: &[&str]) -> Table {
         let entries = self.entries.iter().filter(|entry| !keys.contains(&entry.0.text.as_str()));
         Table { braces: self.braces, entries: entries.cloned().collect() }
     }
 
     /// This table with `over` laid over it: tables are merged, lists of named tables are merged by name, and
     /// everything else, a table in braces too, is replaced as a whole.
-    pub fn overlaid(&self, over: &Table) -> Table {
+    pub(super) fn overlaid(&self, over: &Table) -> Table {
         let mut merged = self.clone();
         for (key, node) in &over.entries {
             match merged.entries.iter_mut().find(|entry| entry.0.text == key.text) {
@@ -96,8 +96,23 @@ impl Table {
         merged
     }
 
+    /// Removes the route, request or stream of arrivals called `name`; whether there was one.
+    pub(super) fn remove_named(&mut self, name: &str) -> bool {
+        let mut removed = false;
+        for (key, node) in &mut self.entries {
+            if let ("route" | "request" | "arrivals", Value::List(list)) =
+                (key.text.as_str(), &mut node.value)
+            {
+                let before = list.len();
+                list.retain(|item| name_of(item) != Some(name));
+                removed |= list.len() < before;
+            }
+        }
+        removed
+    }
+
     /// What the table is called, if it has a name.
-    pub fn name(&self) -> Option<&str> {
+    pub(super) fn name(&self) -> Option<&str> {
         match &self.get("name").or_else(|| self.get("id"))?.value {
             Value::Text(name) => Some(name),
             Value::Whole(_) | Value::Switch(_) | Value::List(_) | Value::Table(_) | Value::Other(_) => None,
@@ -141,7 +156,7 @@ fn overlay_by_name(base: &[Node], over: &[Node]) -> Vec<Node> {
 }
 
 /// Parses `text`, or says everything that is wrong with its syntax.
-pub fn parse(text: &str) -> Result<Table, Vec<Problem>> {
+pub(super) fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(table_of(table.get_ref(), text, Braces::No));
@@ -176,15 +191,15 @@ fn value_of(value: &DeValue<'_>, text: &str, span: &Span) -> Value {
         DeValue::Boolean(b) => Value::Switch(*b),
         DeValue::Array(list) => Value::List(
             list.iter()
-                .map(|item| Node {
-                    span: item.span(),
-                    value: value_of(item.get_ref(), text, &item.span()),
-                })
+                .map(|item| Node { span: item.span(), value: value_of(item.get_ref(), text, &item.span()) })
                 .collect(),
         ),
         DeValue::Table(table) => {
-            let braces =
-                if text.get(span.clone()).is_some_and(|t| t.starts_with('{')) { Braces::Yes } else { Braces::No };
+            let braces = if text.get(span.clone()).is_some_and(|t| t.starts_with('{')) {
+                Braces::Yes
+            } else {
+                Braces::No
+            };
             Value::Table(table_of(table, text, braces))
         }
         DeValue::Float(_) => Value::Other("a float"),

@@ -3,7 +3,7 @@
 
 use super::form::{Form, about};
 use super::latency::latency;
-use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE};
+use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE, TOKENS};
 use super::tree::Value;
 use crate::policy::prices::Usage;
 use crate::policy::taxonomy::{Class, Diagnosis};
@@ -15,7 +15,7 @@ use crate::wire::{Response, classify};
 const UNSTATED: Duration = Duration::from_millis(500);
 
 /// What stands behind a route.
-pub fn upstream(f: &mut Form<'_, '_>, names: &mut Names) -> Upstream {
+pub(super) fn upstream(f: &mut Form<'_, '_>, names: &mut Names) -> Upstream {
     let script = f.each("replies", |f| reply(f, names));
     let then = f.choice(
         about("then", "What comes after the last reply: the same again, or no call is foreseen."),
@@ -50,7 +50,8 @@ fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
     let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
     let failure = failure(f, names);
     let usage = f.optional_table("usage", usage);
-    let bill = f.optional(about("bill", "What is billed; its tokens at the route's prices by default."), &MONEY);
+    let bill =
+        f.optional(about("bill", "What is billed; its tokens at the route's prices by default."), &MONEY);
     if after.is_none() && f.node("after").is_none() {
         f.missing("after", "`after = \"80 ms\"`");
     }
@@ -71,7 +72,8 @@ const LATENCY: &str = "a time, `\"never\"`, or a table of quantiles or of a dist
 /// one; with neither status nor code the reply is an answer.
 fn failure(f: &mut Form<'_, '_>, names: &mut Names) -> Option<(Diagnosis, Class)> {
     let status = f.optional(about("status", "The HTTP status; 200 if there is no `code` either."), &COUNT);
-    let code = f.text(about("code", "The provider's code, or what is wrong with the answer or the connection."));
+    let code =
+        f.text(about("code", "The provider's code, or what is wrong with the answer or the connection."));
     let doc = "How long the response asks to stay away.";
     let retry_after = f.optional(about("retry_after", doc), &DURATION);
     let classes = Class::ALL.map(|class| (class.label(), class));
@@ -99,13 +101,13 @@ fn failure(f: &mut Form<'_, '_>, names: &mut Names) -> Option<(Diagnosis, Class)
 }
 
 /// Tokens used.
-pub fn usage(f: &mut Form<'_, '_>) -> Usage {
-    Usage { output: f.value(about("output", "Tokens written."), &COUNT, "0"), ..input_tokens(f) }
+pub(super) fn usage(f: &mut Form<'_, '_>) -> Usage {
+    Usage { output: f.value(about("output", "Tokens written."), &TOKENS, "0"), ..input_tokens(f) }
 }
 
 /// Tokens read, by kind.
-pub fn input_tokens(f: &mut Form<'_, '_>) -> Usage {
-    let mut tokens = |key, doc| f.value(about(key, doc), &COUNT, "0");
+pub(super) fn input_tokens(f: &mut Form<'_, '_>) -> Usage {
+    let mut tokens = |key, doc| f.value(about(key, doc), &TOKENS, "0");
     Usage {
         input: tokens("input", "Fresh input."),
         cache_read: tokens("cache_read", "Input read from the cache."),
@@ -136,9 +138,12 @@ fn on_cancel(f: &mut Form<'_, '_>) -> OnCancel {
         "a time, or `\"never\"`",
         |f, node| match &node.value {
             Value::Text(word) if word == "never" => Some(None),
-            Value::Text(_) | Value::Whole(_) | Value::Switch(_) | Value::List(_) | Value::Table(_) | Value::Other(_) => {
-                f.quantity("receipt", node, &DURATION).map(Some)
-            }
+            Value::Text(_)
+            | Value::Whole(_)
+            | Value::Switch(_)
+            | Value::List(_)
+            | Value::Table(_)
+            | Value::Other(_) => f.quantity("receipt", node, &DURATION).map(Some),
         },
     );
     let words = [
@@ -149,5 +154,8 @@ fn on_cancel(f: &mut Form<'_, '_>) -> OnCancel {
     ];
     let doc = "What a cancelled call is billed: nothing, the share of its time that had passed, everything, \
                or the receipt does not say.";
-    OnCancel { receipt: receipt.unwrap_or(unstated.receipt), bill: f.choice(about("bill", doc), &words, "everything") }
+    OnCancel {
+        receipt: receipt.unwrap_or(unstated.receipt),
+        bill: f.choice(about("bill", doc), &words, "everything"),
+    }
 }
