@@ -7,4 +7,5 @@ pub mod gateway;
 pub mod judge;
 pub mod policy;
 pub mod sim;
+pub mod trace;
 pub mod units;

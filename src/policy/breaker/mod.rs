@@ -24,3 +24,14 @@ pub struct Transition {
     /// When it may be probed.
     pub until: Option<crate::units::Timestamp>,
 }
+
+impl State {
+    /// The word in events.
+    pub const fn label(self) -> &'static str {
+        match self {
+            State::Closed => "closed",
+            State::Open => "open",
+            State::HalfOpen => "half_open",
+        }
+    }
+}
