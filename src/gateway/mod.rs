@@ -1,12 +1,157 @@
 //! Floor 2: the gateway. It composes the machines of floor 1 and is the only owner of a live request. It does
 //! not know whether the world around it is simulated.
+//!
+//! A shell drives it with two calls: [`Gateway::handle`] for everything that happens, and
+//! [`Gateway::next_wake`] for when to come back if nothing does. What it does and says is pushed into
+//! [`Effects`], complete and in causal order when `handle` returns.
+//!
+//! ```text
+//! Arrived ─▶ seek ─▶ Call ─▶ Ended ─┬─ answered ──────────────▶ Reply ─▶ … last bill … ─▶ Close
+//!              ▲                    └─ failed ─▶ plan ─┬─ stop ─▶ Reply
+//!              └──────────── Woke(retry) ◀── wait ─────┘
+//! ```
 
-pub mod action;
-pub mod input;
-pub mod policy;
-pub mod waits;
+mod action;
+mod call;
+mod ended;
+mod finish;
+mod fleet;
+mod input;
+mod live;
+mod policy;
+mod retry;
+mod seek;
+mod waits;
 
 pub use action::*;
 pub use input::*;
 pub use policy::*;
-pub use waits::*;
+pub use waits::Wait;
+
+use crate::policy::ledger::{AccountId, Amount, Ledger, Scopes};
+use crate::policy::ranking::Standing;
+use crate::policy::taxonomy::Class;
+use crate::units::{Draws, RequestId, Timestamp};
+use fleet::Fleet;
+use live::{Calls, Phase, Requests};
+use waits::Waits;
+
+/// An LLM gateway, as pure state: no clock, no socket, no thread.
+#[derive(Debug)]
+pub struct Gateway {
+    policy: Policy,
+    registry: Registry,
+    draws: Draws,
+    fleet: Fleet,
+    ledger: Ledger,
+    payers: Payers,
+    requests: Requests,
+    calls: Calls,
+    waits: Waits,
+    /// Reused by every look at the routes.
+    standings: Vec<Standing>,
+}
+
+/// The accounts of tasks and tenants.
+#[derive(Debug)]
+struct Payers {
+    tasks: Vec<AccountId>,
+    tenants: Vec<AccountId>,
+}
+
+impl Gateway {
+    /// A gateway at rest. Its draws (jitter, weights) are keyed by `seed`.
+    ///
+    /// # Panics
+    /// If an id in the registry is not a position in it, or a route has no credential.
+    pub fn new(policy: Policy, registry: Registry, seed: u64) -> Gateway {
+        registry.assert_consistent();
+        let mut ledger = Ledger::new(policy.budget.reserve, policy.budget.attempt_max);
+        let payers = Payers {
+            tasks: registry.tasks.iter().map(|cap| ledger.open(*cap, None)).collect(),
+            tenants: registry.tenants.iter().map(|(cap, window)| ledger.open(*cap, *window)).collect(),
+        };
+        Gateway {
+            fleet: Fleet::new(&policy, &registry),
+            draws: Draws::new(seed),
+            requests: Requests::default(),
+            calls: Calls::default(),
+            waits: Waits::default(),
+            standings: Vec::new(),
+            policy,
+            registry,
+            ledger,
+            payers,
+        }
+    }
+
+    /// Takes in what happened at `now` and pushes what follows from it. Time never falls from one call to
+    /// the next. [`Input::Woke`] handles one timer, so that every effect has one cause; early, it does nothing.
+    pub fn handle(&mut self, now: Timestamp, input: Input<'_>, out: &mut Effects) {
+        match input {
+            Input::Arrived(request) => self.arrived(now, request, out),
+            Input::Abandoned(request) => {
+                self.give_up(now, request, Outcome::Abandoned, Class::Abandoned, out)
+            }
+            Input::Visible(call) => self.visible(now, call, out),
+            Input::Progress(call) => self.alive(now, call),
+            Input::Ended(call, receipt) => self.ended(now, call, receipt, out),
+            Input::Operator(command) => self.fleet.operate(now, command, &mut self.waits, out),
+            Input::Woke => {
+                if let Some(wait) = self.waits.take_due(now) {
+                    self.woke(now, wait, out);
+                }
+            }
+        }
+        self.waits.tidy();
+    }
+
+    /// When to send [`Input::Woke`] if nothing happens before, and what for.
+    pub fn next_wake(&self) -> Option<(Timestamp, Wait)> {
+        self.waits.first()
+    }
+
+    /// Whether no request is open and nothing is waited for.
+    pub fn is_quiescent(&self) -> bool {
+        self.requests.is_empty() && self.waits.is_empty()
+    }
+
+    fn arrived(&mut self, now: Timestamp, request: &Request, out: &mut Effects) {
+        let cap = Amount { money: request.envelope.cost_max, tokens: request.envelope.tokens_max };
+        let scopes = Scopes {
+            request: self.ledger.open(cap, None),
+            task: request.payer.task.map(|task| self.payers.tasks[task.index()]),
+            tenant: request.payer.tenant.map(|tenant| self.payers.tenants[tenant.index()]),
+        };
+        self.requests.open(request, scopes);
+        if request.deadline <= now {
+            let outcome = Outcome::DeadlineExceeded { last: None };
+            return self.reply(now, request.id, outcome, Class::Deadline, out);
+        }
+        if request.deadline != Timestamp::MAX {
+            self.waits.set(Wait::Deadline(request.id), request.deadline);
+        }
+        self.seek(now, request.id, out);
+    }
+
+    fn woke(&mut self, now: Timestamp, wait: Wait, out: &mut Effects) {
+        match wait {
+            Wait::Deadline(request) => {
+                let last = self.requests.get(request).last;
+                let outcome = Outcome::DeadlineExceeded { last };
+                self.give_up(now, request, outcome, Class::Deadline, out);
+            }
+            Wait::Attempt(call) => self.timed_out(now, call, Class::AttemptTimeout, out),
+            Wait::FirstByte(call) => self.timed_out(now, call, Class::FirstByteTimeout, out),
+            Wait::Idle(call) => self.timed_out(now, call, Class::IdleTimeout, out),
+            Wait::Receipt(call) => self.assume(call, out),
+            Wait::Health(health) => self.fleet.cool(now, health, out),
+            Wait::Retry(request) => self.seek(now, request, out),
+        }
+    }
+
+    /// Whether the caller still waits for an answer.
+    fn is_unanswered(&self, request: RequestId) -> bool {
+        self.requests.find(request).is_some_and(|live| live.phase != Phase::Replied)
+    }
+}

@@ -156,6 +156,19 @@ pub struct Registry {
     pub healths: u16,
 }
 
+impl Registry {
+    /// Fails with a sentence if an id is not a position, or a route has no credential.
+    pub(super) fn assert_consistent(&self) {
+        assert!(self.routes.len() <= usize::from(u16::MAX), "at most 65,535 routes");
+        for route in &self.routes {
+            assert!(!route.pool.is_empty(), "a route has a credential");
+            assert!(route.pool.iter().all(|key| key.index() < self.credentials.len()), "a known credential");
+            assert!(route.breaker.0 < self.breakers, "a known fault domain");
+            assert!(route.health.0 < self.healths, "a known health state");
+        }
+    }
+}
+
 /// What the gateway may choose.
 #[derive(Clone, Debug)]
 pub struct Route {
@@ -175,8 +188,10 @@ pub struct Route {
     pub latency_p95: Duration,
     /// Its measured quality; higher is better.
     pub quality: u32,
-    /// Its share of the traffic among routes that tie.
+    /// Its share of the traffic among routes that tie; zero comes before all that have a weight.
     pub weight: u32,
+    /// The key of its draws: the hash of its name.
+    pub draw: u64,
 }
 
 /// The accounts of a request besides its own.

@@ -1,6 +1,8 @@
-//! Everything that a gateway waits for.
+//! Everything that a gateway waits for. A timer is state: cancelling one is forgetting it.
 
-use crate::units::{CallId, HealthId, RequestId};
+use crate::units::{CallId, HealthId, RequestId, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A timer of the gateway, in the order in which those of one instant are due.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -19,4 +21,168 @@ pub enum Wait {
     Health(HealthId),
     /// The end of a backoff.
     Retry(RequestId),
+}
+
+const KINDS: usize = 7;
+
+/// All timers, by when they are due. Those of one instant are due by kind, then in the order in which they
+/// were set.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    heap: BinaryHeap<Reverse<Timer>>,
+    /// For each kind and slot the number of the setting that counts; zero is none.
+    armed: [Vec<u64>; KINDS],
+    settings: u64,
+    live: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Timer {
+    at: Timestamp,
+    kind: u8,
+    setting: u64,
+    wait: Wait,
+}
+
+impl Waits {
+    /// Waits for `wait` until `at`, and no longer for what was set before.
+    pub(super) fn set(&mut self, wait: Wait, at: Timestamp) {
+        self.settings += 1;
+        let setting = self.settings;
+        let (kind, slot) = wait.place();
+        let table = &mut self.armed[kind];
+        if table.len() <= slot {
+            table.resize(slot + 1, 0);
+        }
+        if std::mem::replace(&mut table[slot], setting) == 0 {
+            self.live += 1;
+        }
+        self.heap.push(Reverse(Timer { at, kind: kind as u8, setting, wait }));
+    }
+
+    /// Waits for `wait` no longer.
+    pub(super) fn clear(&mut self, wait: Wait) {
+        let (kind, slot) = wait.place();
+        if let Some(setting) = self.armed[kind].get_mut(slot)
+            && std::mem::replace(setting, 0) != 0
+        {
+            self.live -= 1;
+        }
+    }
+
+    /// The timer that is due first. Right only after [`Waits::tidy`].
+    pub(super) fn first(&self) -> Option<(Timestamp, Wait)> {
+        self.heap.peek().map(|Reverse(timer)| (timer.at, timer.wait))
+    }
+
+    /// Takes the first timer, if it is due at `now`.
+    pub(super) fn take_due(&mut self, now: Timestamp) -> Option<Wait> {
+        let (at, wait) = self.first()?;
+        if at > now {
+            return None;
+        }
+        self.heap.pop();
+        self.clear(wait);
+        Some(wait)
+    }
+
+    /// Drops timers that were cleared: those in front always, all of them when they are the majority.
+    pub(super) fn tidy(&mut self) {
+        while self.heap.peek().is_some_and(|Reverse(timer)| !is_armed(&self.armed, timer)) {
+            self.heap.pop();
+        }
+        if self.heap.len() > 64 && self.heap.len() / 2 > self.live {
+            let armed = &self.armed;
+            self.heap.retain(|Reverse(timer)| is_armed(armed, timer));
+        }
+    }
+
+    /// Whether nothing is waited for.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.live == 0
+    }
+}
+
+fn is_armed(armed: &[Vec<u64>; KINDS], timer: &Timer) -> bool {
+    armed[timer.kind as usize][timer.wait.place().1] == timer.setting
+}
+
+impl Wait {
+    const fn place(self) -> (usize, usize) {
+        match self {
+            Wait::Deadline(request) => (0, request.index()),
+            Wait::Attempt(call) => (1, call.index()),
+            Wait::FirstByte(call) => (2, call.index()),
+            Wait::Idle(call) => (3, call.index()),
+            Wait::Receipt(call) => (4, call.index()),
+            Wait::Health(health) => (5, health.index()),
+            Wait::Retry(request) => (6, request.index()),
+        }
+    }
+
+    /// The word in events.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Wait::Deadline(_) => "deadline",
+            Wait::Attempt(_) => "attempt_timeout",
+            Wait::FirstByte(_) => "first_byte_timeout",
+            Wait::Idle(_) => "idle_timeout",
+            Wait::Receipt(_) => "receipt",
+            Wait::Health(_) => "health",
+            Wait::Retry(_) => "retry",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Timestamp {
+        Timestamp::from_nanos(ns)
+    }
+
+    fn drain(waits: &mut Waits) -> Vec<(u64, Wait)> {
+        let mut out = Vec::new();
+        loop {
+            waits.tidy();
+            let Some((due, wait)) = waits.first() else { return out };
+            assert_eq!(waits.take_due(due), Some(wait));
+            out.push((due.nanos(), wait));
+        }
+    }
+
+    #[test]
+    fn timers_of_one_instant_are_due_by_kind_then_in_the_order_of_setting() {
+        let mut waits = Waits::default();
+        let (a, b) = (RequestId(5), RequestId(1));
+        waits.set(Wait::Retry(a), at(7));
+        waits.set(Wait::Deadline(a), at(7));
+        waits.set(Wait::Deadline(b), at(7));
+        waits.set(Wait::Attempt(CallId(0)), at(7));
+        let order = [Wait::Deadline(a), Wait::Deadline(b), Wait::Attempt(CallId(0)), Wait::Retry(a)];
+        assert_eq!(drain(&mut waits), order.map(|wait| (7, wait)));
+    }
+
+    #[test]
+    fn a_timer_set_again_is_due_once_and_a_cleared_one_never() {
+        let mut waits = Waits::default();
+        let (idle, retry) = (Wait::Idle(CallId(3)), Wait::Retry(RequestId(3)));
+        waits.set(idle, at(5));
+        waits.set(idle, at(9));
+        waits.set(retry, at(6));
+        waits.clear(retry);
+        assert_eq!(drain(&mut waits), [(9, idle)]);
+        assert!(waits.is_empty());
+    }
+
+    #[test]
+    fn cleared_timers_do_not_pile_up() {
+        let mut waits = Waits::default();
+        for k in 0..10_000 {
+            waits.set(Wait::Deadline(RequestId(k % 10)), at(1_000_000 + u64::from(k)));
+            waits.tidy();
+            assert!(waits.heap.len() <= 65);
+        }
+    }
 }

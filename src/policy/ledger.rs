@@ -116,6 +116,13 @@ pub struct Settlement {
     pub window: u64,
 }
 
+impl Hold {
+    /// The number of the tenant's window that it is charged to.
+    pub const fn window(&self) -> u64 {
+        self.window
+    }
+}
+
 impl Settlement {
     /// What was billed above the reserved amount.
     pub const fn overrun(&self) -> Money {

@@ -6,7 +6,9 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Key {
-    /// How often this request has called the route already. Always compared first.
+    /// Whether the request waited for this very route. Always compared first.
+    Plan,
+    /// How often this request has called the route already. Always compared second.
     Tries,
     /// The health state; among unhealthy ones bad results in a row, then staleness.
     Health,
@@ -25,11 +27,12 @@ pub enum Key {
 }
 
 /// How many keys there are.
-pub const KEYS: usize = 8;
+pub const KEYS: usize = 9;
 
 impl Key {
     /// Every key.
     pub const ALL: [Key; KEYS] = [
+        Key::Plan,
         Key::Tries,
         Key::Health,
         Key::LatencyP95,
@@ -43,6 +46,7 @@ impl Key {
     /// The word in scenario files and events.
     pub const fn label(self) -> &'static str {
         match self {
+            Key::Plan => "plan",
             Key::Tries => "tries",
             Key::Health => "health",
             Key::LatencyP95 => "latency_p95",
@@ -92,7 +96,7 @@ impl Order {
     /// The order that compares `middle`, most important first. A key counts once, at its first place.
     pub fn new(middle: &[Key]) -> Order {
         let mut order = Order { keys: [Key::Order; KEYS], used: 0 };
-        for key in [Key::Tries].iter().chain(middle).chain(&[Key::Order]) {
+        for key in [Key::Plan, Key::Tries].iter().chain(middle).chain(&[Key::Order]) {
             if !order.keys[..order.used].contains(key) {
                 order.keys[order.used] = *key;
                 order.used += 1;

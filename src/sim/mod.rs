@@ -1,11 +1,15 @@
 //! Floor 3: the world. It owns the clock, the upstreams and the traffic; it opens no socket and reads no file.
 
-pub mod catalog;
-pub mod entry;
-pub mod setup;
-pub mod upstream;
+mod agenda;
+mod catalog;
+mod entry;
+mod run;
+mod setup;
+mod upstream;
+mod world;
 
 pub use catalog::*;
 pub use entry::*;
+pub use run::{ENTRIES_AT_ONE_INSTANT_MAX, Ending, Rest, run};
 pub use setup::*;
 pub use upstream::*;

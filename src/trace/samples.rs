@@ -403,7 +403,7 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         stage.decide(Decision::Benched { what, until, class: Class::Auth });
         stage.decide(Decision::Freed { what });
     }
-    let failure = Failure { class: Class::Auth, code: name(catalog, "invalid_auth") };
+    let failure = Failure { class: Class::Auth, code: Some(name(catalog, "invalid_auth")) };
     stage.decide(Decision::Alerted { credential: CredentialId(0), failure });
     let settlement = Settlement {
         reserved: Amount { money: cents(16), tokens: 9_000 },
@@ -430,7 +430,7 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
 }
 
 fn odd_outcomes<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
-    let last = Failure { class: Class::Overload, code: name(catalog, "overloaded") };
+    let last = Failure { class: Class::Overload, code: Some(name(catalog, "overloaded")) };
     for outcome in [
         Outcome::Truncated { route: PRIMARY, last },
         Outcome::Terminal { last },

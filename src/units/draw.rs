@@ -17,13 +17,11 @@ pub enum Purpose {
     Fault,
     /// The gap before the next arrival.
     Arrival,
-    /// The size of a request.
-    Size,
     /// The choice among routes that tie.
     Weight,
 }
 
-const PURPOSES: usize = 6;
+const PURPOSES: usize = 5;
 
 /// All the keys of one seed. `Copy`, and drawing takes `&self`: there is nothing to advance.
 #[derive(Clone, Copy, Debug)]

@@ -122,13 +122,17 @@ impl<S: Sink> Teller<'_, S> {
 
     fn failure(&mut self, failure: Failure) {
         self.word(Field::Class, failure.class.label());
-        self.name(Field::Code, failure.code);
+        if let Some(code) = failure.code {
+            self.name(Field::Code, code);
+        }
     }
 
     fn last(&mut self, last: Option<Failure>) {
         if let Some(last) = last {
             self.word(Field::LastClass, last.class.label());
-            self.name(Field::LastCode, last.code);
+            if let Some(code) = last.code {
+                self.name(Field::LastCode, code);
+            }
         }
     }
 

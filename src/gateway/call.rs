@@ -1,0 +1,143 @@
+//! Making a call, and stopping one.
+
+use super::Gateway;
+use super::action::{Action, Call, Decision, Effects, Limit, Outcome, Role};
+use super::fleet::Heard;
+use super::input::Delivery;
+use super::live::{Flight, Leg, Pending, Phase};
+use super::seek::{Field, Pick, Record};
+use super::waits::Wait;
+use crate::policy::taxonomy::Class;
+use crate::units::{CallId, RequestId, Timestamp};
+
+impl Gateway {
+    /// Looks for a route and calls it, or ends the request with the reason why not.
+    pub(super) fn seek(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) {
+        let live = self.requests.get_mut(id);
+        live.seeks += 1;
+        let field = live.awaited.take().map_or(Field::Any, Field::Prefer);
+        if live.seeks > self.policy.retry.seeks_max
+            && let Some(last) = live.last
+        {
+            let outcome = Outcome::Exhausted { limit: Limit::Seeks, last };
+            return self.reply(now, id, outcome, Class::Cancelled, out);
+        }
+        match self.look(now, id, field, Record::Trace(out)) {
+            Ok(pick) => self.call(now, id, pick, out),
+            Err(refusal) => self.refuse(now, id, refusal, out),
+        }
+    }
+
+    fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, out: &mut Effects) {
+        let route = &self.registry.routes[pick.route.index()];
+        let live = self.requests.get_mut(id);
+        let hold = self
+            .ledger
+            .reserve(now, &live.scopes, pick.worst_case)
+            .expect("what was affordable in this very instant can be reserved");
+        let window = hold.window();
+        out.decide(Decision::Reserved { request: id, route: pick.route, amount: pick.worst_case, window });
+        let permit = self.fleet.admit(now, route, pick.route, out);
+        let role = if live.attempts == 0 {
+            Role::Primary
+        } else if live.tries(pick.route) > 0 {
+            Role::Retry
+        } else {
+            Role::Fallback
+        };
+        live.attempts += 1;
+        let call = Call {
+            call: self.calls.next(),
+            request: id,
+            route: pick.route,
+            credential: pick.credential,
+            nth: live.attempts,
+            role,
+            breaker: route.breaker,
+            generation: permit.as_ref().map_or(0, |permit| permit.generation()),
+        };
+        live.tried.push(pick.route);
+        live.legs.push(call.call);
+        let (deadline, delivery) = (live.request.deadline, live.request.delivery);
+        self.calls.begin(Leg {
+            call,
+            begun: now,
+            worst_case: pick.worst_case,
+            bill: Pending::Held(hold),
+            flight: Flight::Flying(permit),
+        });
+        self.time(Wait::Attempt(call.call), now, self.policy.timeouts.attempt, deadline);
+        match delivery {
+            Delivery::Stream => {
+                self.time(Wait::FirstByte(call.call), now, self.policy.timeouts.first_byte, deadline);
+            }
+            Delivery::Whole => {}
+        }
+        out.act(Action::Call(call));
+    }
+
+    /// Sets a timeout, unless the deadline comes first anyway.
+    fn time(
+        &mut self,
+        wait: Wait,
+        now: Timestamp,
+        timeout: Option<crate::units::Duration>,
+        deadline: Timestamp,
+    ) {
+        if let Some(due) = timeout.map(|timeout| now.after(timeout)).filter(|due| *due < deadline) {
+            self.waits.set(wait, due);
+        }
+    }
+
+    /// The first output of a stream: from here on only this call's bytes.
+    pub(super) fn visible(&mut self, now: Timestamp, call: CallId, out: &mut Effects) {
+        let Some(Leg { call: Call { request, .. }, flight: Flight::Flying(_), .. }) =
+            self.calls.find_mut(call)
+        else {
+            return;
+        };
+        let request = *request;
+        self.waits.clear(Wait::FirstByte(call));
+        let live = self.requests.get_mut(request);
+        if live.phase == Phase::Open {
+            live.phase = Phase::Committed(call);
+            out.act(Action::Commit { request, call });
+        }
+        self.alive(now, call);
+    }
+
+    /// A stream showed a sign of life.
+    pub(super) fn alive(&mut self, now: Timestamp, call: CallId) {
+        if let Some(Leg { call: Call { request, .. }, flight: Flight::Flying(_), .. }) =
+            self.calls.find_mut(call)
+        {
+            let deadline = self.requests.get(*request).request.deadline;
+            self.waits.clear(Wait::Idle(call));
+            self.time(Wait::Idle(call), now, self.policy.timeouts.idle, deadline);
+        }
+    }
+
+    /// Stops a call for this reason. It is over only at its receipt, for which we wait a while.
+    pub(super) fn stop(&mut self, now: Timestamp, call: CallId, why: Class, out: &mut Effects) {
+        let leg = self.calls.get_mut(call);
+        let Flight::Flying(permit) = std::mem::replace(&mut leg.flight, Flight::Stopped) else { return };
+        let heard = Heard {
+            call,
+            route: leg.call.route,
+            class: Some(why),
+            signal: self.policy.taxonomy.signal(why),
+            elapsed: now.since(leg.begun),
+        };
+        let route = &self.registry.routes[leg.call.route.index()];
+        self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
+        self.clear_timeouts(call);
+        self.waits.set(Wait::Receipt(call), now.after(self.policy.budget.receipt_max));
+        out.act(Action::Cancel { call, why });
+    }
+
+    pub(super) fn clear_timeouts(&mut self, call: CallId) {
+        self.waits.clear(Wait::Attempt(call));
+        self.waits.clear(Wait::FirstByte(call));
+        self.waits.clear(Wait::Idle(call));
+    }
+}

@@ -1,0 +1,153 @@
+//! The end of a call: what it meant, what it cost, what it says about health, what follows.
+
+use super::Gateway;
+use super::action::{Basis, Call, Decision, Effects, Failure, Outcome};
+use super::fleet::{Heard, concerned};
+use super::input::{Answer, Bill, Receipt};
+use super::live::{Flight, Leg, Pending, Phase};
+use super::retry::Setback;
+use super::waits::Wait;
+use crate::policy::breaker::Permit;
+use crate::policy::ledger::{Amount, Settlement};
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::{Class, Diagnosis, Hint};
+use crate::units::{CallId, Duration, RequestId, Timestamp};
+
+impl Gateway {
+    /// The receipt of a call is in.
+    pub(super) fn ended(&mut self, now: Timestamp, call: CallId, receipt: Receipt, out: &mut Effects) {
+        let Some(Leg { call: info, begun, worst_case, bill, flight }) = self.calls.end(call) else { return };
+        self.clear_timeouts(call);
+        self.waits.clear(Wait::Receipt(call));
+        if let Answer::Failed(diagnosis) = receipt.result {
+            out.decide(Decision::Classified { call, diagnosis });
+        }
+        let actual = cost(&receipt, worst_case);
+        match bill {
+            Pending::Held(hold) => {
+                let settlement = self.ledger.settle(hold, actual);
+                self.charge(&info, Basis::Receipt, settlement, out);
+            }
+            Pending::Assumed(assumed) => {
+                let settlement = self.ledger.correct(assumed, actual);
+                out.decide(Decision::Settled { call, basis: Basis::Corrected, settlement });
+            }
+        }
+        if let Flight::Flying(permit) = flight {
+            self.conclude(now, info, &receipt, permit, now.since(begun), out);
+        }
+        self.close_if_done(info.request, out);
+    }
+
+    /// A call that was still wanted is over: what it says about health, and what follows.
+    fn conclude(
+        &mut self,
+        now: Timestamp,
+        info: Call,
+        receipt: &Receipt,
+        permit: Option<Permit>,
+        elapsed: Duration,
+        out: &mut Effects,
+    ) {
+        let (class, signal) = match receipt.result {
+            Answer::Answered => (None, Signal::Good),
+            Answer::Failed(diagnosis) => {
+                (Some(diagnosis.class), self.policy.taxonomy.signal(diagnosis.class))
+            }
+            Answer::Cancelled => (Some(Class::Cancelled), Signal::Neutral),
+        };
+        let heard = Heard { call: info.call, route: info.route, class, signal, elapsed };
+        let route = &self.registry.routes[info.route.index()];
+        self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
+        let (failure, hint) = match receipt.result {
+            Answer::Answered => {
+                let outcome = Outcome::Answered { route: info.route };
+                return self.reply(now, info.request, outcome, Class::Cancelled, out);
+            }
+            Answer::Failed(diagnosis) => {
+                self.bench(now, &info, &diagnosis, out);
+                (Failure { class: diagnosis.class, code: Some(diagnosis.code) }, diagnosis.hint)
+            }
+            Answer::Cancelled => (Failure { class: Class::Cancelled, code: None }, Hint::Absent),
+        };
+        self.set_back(now, &Setback { call: info, failure, hint }, out);
+    }
+
+    /// A timeout of ours: stop the call and go on without it.
+    pub(super) fn timed_out(&mut self, now: Timestamp, call: CallId, class: Class, out: &mut Effects) {
+        let info = self.calls.get_mut(call).call;
+        out.decide(Decision::TimedOut { call, class });
+        self.stop(now, call, class, out);
+        let failure = Failure { class, code: None };
+        self.set_back(now, &Setback { call: info, failure, hint: Hint::Absent }, out);
+    }
+
+    /// No receipt came in time: the worst case is charged, the slot is free, and the request does not stay
+    /// open for it. A late receipt corrects the books.
+    pub(super) fn assume(&mut self, call: CallId, out: &mut Effects) {
+        let leg = self.calls.take(call).expect("a call whose receipt is waited for");
+        let info = leg.call;
+        let Pending::Held(hold) = leg.bill else { unreachable!("a receipt is given up once") };
+        let (settlement, assumed) = self.ledger.assume(hold);
+        self.calls.begin(Leg { bill: Pending::Assumed(assumed), ..leg });
+        self.charge(&info, Basis::Assumed, settlement, out);
+        self.close_if_done(info.request, out);
+    }
+
+    /// The cost of a call is known or given up: it is a leg of its request no longer, and its slot is free.
+    fn charge(&mut self, info: &Call, basis: Basis, settlement: Settlement, out: &mut Effects) {
+        self.fleet.leave(info.route);
+        let live = self.requests.get_mut(info.request);
+        live.legs.retain(|leg| *leg != info.call);
+        live.spent = live.spent.plus(settlement.actual.money);
+        out.decide(Decision::Settled { call: info.call, basis, settlement });
+    }
+
+    /// Benches what a failure concerns: as long as it said, or as the policy says for its class.
+    fn bench(&mut self, now: Timestamp, info: &Call, diagnosis: &Diagnosis, out: &mut Effects) {
+        let by_class = match diagnosis.class {
+            Class::Auth => Some(Duration::MAX),
+            Class::RateLimit => Some(self.policy.cooldown.rate_limit),
+            Class::QuotaExhausted => Some(self.policy.cooldown.quota_exhausted),
+            Class::Overload
+            | Class::InvalidAnswer
+            | Class::AttemptTimeout
+            | Class::FirstByteTimeout
+            | Class::IdleTimeout
+            | Class::Deadline
+            | Class::Funds
+            | Class::PolicyRefusal
+            | Class::NonRetryable
+            | Class::Unclassified
+            | Class::Cancelled
+            | Class::Abandoned => None,
+        };
+        let by_class = by_class.filter(|length| *length > Duration::ZERO).map(|length| now.after(length));
+        let hinted = if diagnosis.class == Class::Auth { None } else { diagnosis.hint.instant(now) };
+        let route = &self.registry.routes[info.route.index()];
+        let what = concerned(diagnosis.scope, &self.registry, route, info.credential);
+        let Some((what, until)) = what.zip(hinted.or(by_class)) else { return };
+        let news = self.fleet.bench(what, until, diagnosis.class, out);
+        if news && diagnosis.class == Class::Auth {
+            let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };
+            out.decide(Decision::Alerted { credential: info.credential, failure });
+        }
+    }
+
+    /// Closes a request that is answered and fully billed.
+    pub(super) fn close_if_done(&mut self, request: RequestId, out: &mut Effects) {
+        let done =
+            self.requests.find(request).is_some_and(|l| l.phase == Phase::Replied && l.legs.is_empty());
+        if done {
+            self.close(request, out);
+        }
+    }
+}
+
+/// What a receipt charges; what it does not say is taken at the worst case.
+fn cost(receipt: &Receipt, worst_case: Amount) -> Amount {
+    match receipt.bill {
+        Bill::Exact(money) => Amount { money, tokens: receipt.usage.total() },
+        Bill::Unknown => worst_case,
+    }
+}

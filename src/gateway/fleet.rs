@@ -1,0 +1,268 @@
+//! What the gateway knows about its upstreams: breakers, health, benches, latencies, calls in flight.
+
+use super::action::{Decision, Effects, Freshness, Gate};
+use super::input::Command;
+use super::live::Live;
+use super::policy::{Policy, Ranking, Registry, Route};
+use super::waits::{Wait, Waits};
+use crate::policy::breaker::{Breaker, Permit, Sample};
+use crate::policy::cooldown::{Bench, Cooldowns};
+use crate::policy::health::{self, Health, State};
+use crate::policy::latency::Latencies;
+use crate::policy::ranking::{Key, Standing};
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::{Class, Scope};
+use crate::units::{CallId, CredentialId, Draws, Duration, Money, Purpose, RouteId, Timestamp, real};
+
+/// What the gateway knows about its upstreams.
+#[derive(Debug)]
+pub(super) struct Fleet {
+    /// One a fault domain; none if the policy has no breaker.
+    breakers: Vec<Breaker>,
+    healths: Vec<Health>,
+    health: health::Config,
+    cooldowns: Cooldowns,
+    latencies: Vec<Latencies>,
+    in_flight: Vec<u32>,
+    /// Exponential with mean 2³²: a draw from it, divided by a weight, is a race that weights win fairly.
+    races: real::Knots,
+}
+
+/// A result that is told to the machines.
+pub(super) struct Heard {
+    pub(super) call: CallId,
+    pub(super) route: RouteId,
+    pub(super) class: Option<Class>,
+    pub(super) signal: Signal,
+    pub(super) elapsed: Duration,
+}
+
+impl Fleet {
+    pub(super) fn new(policy: &Policy, registry: &Registry) -> Fleet {
+        let breaker = |config| Breaker::new(config, Timestamp::ZERO);
+        Fleet {
+            breakers: policy
+                .breaker
+                .iter()
+                .flat_map(|c| (0..registry.breakers).map(move |_| breaker(c)))
+                .collect(),
+            healths: vec![Health::default(); usize::from(registry.healths)],
+            health: policy.health,
+            cooldowns: Cooldowns::default(),
+            latencies: vec![Latencies::default(); registry.routes.len()],
+            in_flight: vec![0; registry.routes.len()],
+            races: real::exponential(Duration::from_nanos(1 << 32)),
+        }
+    }
+
+    /// The credential that a call to the route would use at `now`, or what closes the route and until when.
+    pub(super) fn gate(
+        &self,
+        now: Timestamp,
+        registry: &Registry,
+        id: RouteId,
+    ) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
+        let route = &registry.routes[id.index()];
+        if let Some(breaker) = self.breakers.get(route.breaker.index())
+            && !breaker.permits(now)
+        {
+            return Err((Gate::Breaker, breaker.status(now).retry_at));
+        }
+        let whole = [Bench::Route(id), Bench::Provider(route.provider)];
+        let closed = whole.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max();
+        let mut first: Option<Timestamp> = None;
+        for credential in &route.pool {
+            match self.benched(now, registry, route, *credential).max(closed) {
+                None => return Ok(*credential),
+                Some(until) => first = Some(first.map_or(until, |f| f.min(until))),
+            }
+        }
+        Err((Gate::Cooldown, first.filter(|until| *until != Timestamp::MAX)))
+    }
+
+    fn benched(
+        &self,
+        now: Timestamp,
+        registry: &Registry,
+        route: &Route,
+        key: CredentialId,
+    ) -> Option<Timestamp> {
+        let project = registry.credentials[key.index()];
+        let benches = [Bench::Credential(key), Bench::Project(project), Bench::Model(project, route.model)];
+        benches.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max()
+    }
+
+    /// How a route stands in the eyes of a request.
+    pub(super) fn standing(
+        &self,
+        ranking: &Ranking,
+        registry: &Registry,
+        draws: &Draws,
+        live: &Live,
+        id: RouteId,
+        price: Money,
+    ) -> Standing {
+        let route = &registry.routes[id.index()];
+        let measured = self.latencies[id.index()].p95(ranking.latency_samples_min);
+        let p95 = measured.unwrap_or(route.latency_p95);
+        let race = if route.weight == 0 {
+            0
+        } else {
+            let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
+            1 + real::at(&self.races, (draw.and(route.draw).bits() >> 32) as u32) / u64::from(route.weight)
+        };
+        Standing::default()
+            .with(Key::Tries, u64::from(live.tries(id)))
+            .with(Key::Health, sickness(&self.healths[route.health.index()]))
+            .with(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1))
+            .with(Key::QueueDepth, u64::from(self.in_flight[id.index()]))
+            .with(Key::Price, price.picos())
+            .with(Key::Quality, u64::from(u32::MAX - route.quality))
+            .with(Key::Weight, race)
+            .with(Key::Order, u64::from(id.0))
+    }
+
+    /// Asks the route's breaker for a permit. The gate was open at this very instant, so it is granted.
+    pub(super) fn admit(
+        &mut self,
+        now: Timestamp,
+        route: &Route,
+        id: RouteId,
+        out: &mut Effects,
+    ) -> Option<Permit> {
+        self.in_flight[id.index()] += 1;
+        let breaker = self.breakers.get_mut(route.breaker.index())?;
+        let (admission, transition) = breaker.admit(now);
+        if let Some(transition) = transition {
+            out.decide(Decision::BreakerMoved { breaker: route.breaker, transition });
+        }
+        match admission {
+            crate::policy::breaker::Admission::Admitted(permit) => Some(permit),
+            crate::policy::breaker::Admission::Refused { .. } => {
+                unreachable!("a breaker that permits admits")
+            }
+        }
+    }
+
+    /// The route's slot is free: the receipt is in.
+    pub(super) fn leave(&mut self, route: RouteId) {
+        self.in_flight[route.index()] -= 1;
+    }
+
+    /// Tells the machines a heard. A result of an earlier generation of the breaker is stale and moves nothing.
+    pub(super) fn record(
+        &mut self,
+        now: Timestamp,
+        route: &Route,
+        permit: Option<Permit>,
+        heard: &Heard,
+        waits: &mut Waits,
+        out: &mut Effects,
+    ) {
+        let breaker = self.breakers.get_mut(route.breaker.index());
+        let stale = match (&breaker, &permit) {
+            (Some(breaker), Some(permit)) => permit.generation() != breaker.status(now).generation,
+            (None, _) | (_, None) => false,
+        };
+        let sample = Sample { signal: heard.signal, elapsed: heard.elapsed };
+        let mut failures = 0;
+        let mut transition = None;
+        if let (Some(breaker), Some(permit)) = (breaker, permit) {
+            transition = breaker.settle(now, permit, sample);
+            failures = breaker.status(now).failures;
+        }
+        let health = &mut self.healths[route.health.index()];
+        let moved = if stale { None } else { health.record(now, &self.health, heard.signal) };
+        out.decide(Decision::Signalled {
+            call: heard.call,
+            breaker: route.breaker,
+            health: route.health,
+            class: heard.class,
+            signal: heard.signal,
+            standing: if stale { Freshness::Stale } else { Freshness::Fresh },
+            breaker_failures: failures,
+            health_failures: health.failures(),
+        });
+        if let Some(transition) = transition {
+            out.decide(Decision::BreakerMoved { breaker: route.breaker, transition });
+        }
+        if let Some(moved) = moved {
+            out.decide(Decision::HealthMoved { health: route.health, moved });
+            match moved.until {
+                Some(until) => waits.set(Wait::Health(route.health), until),
+                None => waits.clear(Wait::Health(route.health)),
+            }
+        }
+        if heard.class.is_none() {
+            self.latencies[heard.route.index()].record(heard.elapsed);
+        }
+    }
+
+    /// A health state's cooldown is over.
+    pub(super) fn cool(&mut self, now: Timestamp, health: crate::units::HealthId, out: &mut Effects) {
+        if let Some(moved) = self.healths[health.index()].wake(now) {
+            out.decide(Decision::HealthMoved { health, moved });
+        }
+    }
+
+    /// Benches what a failure concerns; whether that is news.
+    pub(super) fn bench(&mut self, what: Bench, until: Timestamp, class: Class, out: &mut Effects) -> bool {
+        let news = self.cooldowns.bench(what, until);
+        if let Some(until) = news {
+            out.decide(Decision::Benched { what, until, class });
+        }
+        news.is_some()
+    }
+
+    /// Carries out what an operator ordered.
+    pub(super) fn operate(&mut self, now: Timestamp, command: Command, waits: &mut Waits, out: &mut Effects) {
+        match command {
+            Command::ResetBench(what) => {
+                if self.cooldowns.reset(now, what) {
+                    out.decide(Decision::Freed { what });
+                }
+            }
+            Command::ResetBreaker(breaker) => {
+                if let Some(transition) = self.breakers.get_mut(breaker.index()).and_then(|b| b.reset(now)) {
+                    out.decide(Decision::BreakerMoved { breaker, transition });
+                }
+            }
+            Command::ResetHealth(health) => {
+                waits.clear(Wait::Health(health));
+                if let Some(moved) = self.healths[health.index()].reset() {
+                    out.decide(Decision::HealthMoved { health, moved });
+                }
+            }
+        }
+    }
+}
+
+/// What a failure of this scope benches; `None` if it concerns the request alone.
+pub(super) fn concerned(
+    scope: Scope,
+    registry: &Registry,
+    route: &Route,
+    key: CredentialId,
+) -> Option<Bench> {
+    let project = registry.credentials[key.index()];
+    match scope {
+        Scope::Request => None,
+        Scope::Credential => Some(Bench::Credential(key)),
+        Scope::Project => Some(Bench::Project(project)),
+        Scope::Model => Some(Bench::Model(project, route.model)),
+        Scope::Provider => Some(Bench::Provider(route.provider)),
+    }
+}
+
+/// Health as a number: the state, then among unhealthy ones the failures in a row, then who was heard of last
+/// in milliseconds (the stalest comes first).
+fn sickness(health: &Health) -> u64 {
+    match health.state() {
+        State::Healthy => 0,
+        State::Degraded => 1 << 60,
+        State::Unhealthy => {
+            let failures = u64::from(health.failures().min(0xffff));
+            2 << 60 | failures << 44 | (health.last().nanos() / 1_000_000).min((1 << 44) - 1)
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What is in flight: requests from arrival to last bill, calls from beginning to receipt. Both live in slots
+//! that are used again, so memory grows with what is in flight only.
+
+use super::action::{Call, Failure};
+use super::input::Request;
+use crate::policy::breaker::Permit;
+use crate::policy::ledger::{Amount, Assumed, Hold, Scopes};
+use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
+
+/// Requests by slot.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    slots: Vec<Option<Live>>,
+    open: usize,
+    /// Closed requests, kept for their memory.
+    spare: Vec<Live>,
+}
+
+/// A request between its arrival and its last bill.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) request: Request,
+    pub(super) scopes: Scopes,
+    pub(super) phase: Phase,
+    pub(super) attempts: u32,
+    pub(super) seeks: u32,
+    /// The route of every call made.
+    pub(super) tried: Vec<RouteId>,
+    /// Calls whose cost is not final.
+    pub(super) legs: Vec<CallId>,
+    /// The route that the next look prefers, if it was waited for.
+    pub(super) awaited: Option<RouteId>,
+    pub(super) spent: Money,
+    pub(super) last: Option<Failure>,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Phase {
+    /// No output is visible.
+    Open,
+    /// This call's output is visible.
+    Committed(CallId),
+    /// The caller has its answer; bills may be missing.
+    Replied,
+}
+
+/// Calls by slot.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    slots: Vec<Option<Leg>>,
+    free: Vec<u32>,
+}
+
+/// A call between its beginning and its receipt.
+#[derive(Debug)]
+pub(super) struct Leg {
+    pub(super) call: Call,
+    pub(super) begun: Timestamp,
+    pub(super) worst_case: Amount,
+    pub(super) bill: Pending,
+    pub(super) flight: Flight,
+}
+
+/// What is set aside for a call.
+#[derive(Debug)]
+pub(super) enum Pending {
+    /// Its worst case.
+    Held(Hold),
+    /// Its worst case is charged; a late receipt corrects it.
+    Assumed(Assumed),
+}
+
+/// Whether a call is still wanted.
+#[derive(Debug)]
+pub(super) enum Flight {
+    /// It is; the permit is settled at its end.
+    Flying(Option<Permit>),
+    /// We stopped it; only its receipt is missing.
+    Stopped,
+}
+
+impl Requests {
+    pub(super) fn open(&mut self, request: &Request, scopes: Scopes) {
+        let at = request.id.index();
+        if self.slots.len() <= at {
+            self.slots.resize_with(at + 1, || None);
+        }
+        assert!(self.slots[at].is_none(), "a request's slot is not in use by another open request");
+        let mut live = self.spare.pop().unwrap_or_else(|| Live::new(request, scopes));
+        live.begin(request, scopes);
+        self.slots[at] = Some(live);
+        self.open += 1;
+    }
+
+    pub(super) fn close(&mut self, id: RequestId) {
+        let live = self.slots[id.index()].take().expect("a request is closed once");
+        self.spare.push(live);
+        self.open -= 1;
+    }
+
+    /// The request in the slot, if it is open.
+    pub(super) fn find(&self, id: RequestId) -> Option<&Live> {
+        self.slots.get(id.index())?.as_ref()
+    }
+
+    pub(super) fn get(&self, id: RequestId) -> &Live {
+        self.find(id).expect("an open request")
+    }
+
+    pub(super) fn get_mut(&mut self, id: RequestId) -> &mut Live {
+        self.slots[id.index()].as_mut().expect("an open request")
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.open == 0
+    }
+}
+
+impl Live {
+    fn new(request: &Request, scopes: Scopes) -> Live {
+        Live {
+            request: *request,
+            scopes,
+            phase: Phase::Open,
+            attempts: 0,
+            seeks: 0,
+            tried: Vec::new(),
+            legs: Vec::new(),
+            awaited: None,
+            spent: Money::ZERO,
+            last: None,
+        }
+    }
+
+    /// Begins anew and keeps the memory.
+    fn begin(&mut self, request: &Request, scopes: Scopes) {
+        let (mut tried, mut legs) = (std::mem::take(&mut self.tried), std::mem::take(&mut self.legs));
+        tried.clear();
+        legs.clear();
+        *self = Live { tried, legs, ..Live::new(request, scopes) };
+    }
+
+    /// Calls made on `route`.
+    pub(super) fn tries(&self, route: RouteId) -> u32 {
+        self.tried.iter().filter(|tried| **tried == route).count() as u32
+    }
+}
+
+impl Calls {
+    /// The slot of the next call.
+    pub(super) fn next(&mut self) -> CallId {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            u32::try_from(self.slots.len() - 1).expect("fewer than 4 billion calls in flight")
+        });
+        CallId(slot)
+    }
+
+    pub(super) fn begin(&mut self, leg: Leg) {
+        let at = leg.call.call.index();
+        self.slots[at] = Some(leg);
+    }
+
+    pub(super) fn find_mut(&mut self, id: CallId) -> Option<&mut Leg> {
+        self.slots.get_mut(id.index())?.as_mut()
+    }
+
+    pub(super) fn get_mut(&mut self, id: CallId) -> &mut Leg {
+        self.find_mut(id).expect("a call in flight")
+    }
+
+    /// Takes a call out for a moment; [`Calls::begin`] puts it back.
+    pub(super) fn take(&mut self, id: CallId) -> Option<Leg> {
+        self.slots.get_mut(id.index())?.take()
+    }
+
+    /// Takes a call out at its receipt; its slot is free.
+    pub(super) fn end(&mut self, id: CallId) -> Option<Leg> {
+        let leg = self.take(id)?;
+        self.free.push(id.0);
+        Some(leg)
+    }
+}

@@ -1,0 +1,160 @@
+//! After a failure: stop, or when and where to try again. A wait is planned only if the next call could be
+//! made at its end as things stand: a route is open, affordable, and the deadline has not passed.
+
+use super::Gateway;
+use super::action::{Call, Decision, Effects, Failure, Gate, Limit, Outcome, WaitRefusal};
+use super::live::Phase;
+use super::seek::{Field, Pick, Record, Refusal};
+use super::waits::Wait;
+use crate::policy::backoff;
+use crate::policy::taxonomy::{Class, Hint, Remedy};
+use crate::units::{Duration, Purpose, RequestId, RouteId, Timestamp};
+
+/// A call that failed its request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setback {
+    pub(super) call: Call,
+    pub(super) failure: Failure,
+    pub(super) hint: Hint,
+}
+
+/// The next attempt, if there is to be one.
+enum Plan {
+    /// At this instant; by the look of now on this route. If the wait is for that very route it is preferred.
+    Try { at: Timestamp, pick: Pick, awaited: Option<RouteId> },
+    /// Not: no route can be called.
+    Stop(Refusal),
+    /// Not: the wait does not fit.
+    Late,
+}
+
+impl Gateway {
+    /// A call failed. Does nothing if the caller has its answer already.
+    pub(super) fn set_back(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) {
+        let (id, last) = (setback.call.request, setback.failure);
+        if !self.is_unanswered(id) {
+            return;
+        }
+        let live = self.requests.get_mut(id);
+        live.last = Some(last);
+        if let Phase::Committed(_) = live.phase {
+            let outcome = Outcome::Truncated { route: setback.call.route, last };
+            return self.reply(now, id, outcome, Class::Cancelled, out);
+        }
+        let remedy = self.policy.taxonomy.remedy(last.class);
+        let outcome = if remedy == Remedy::Stop {
+            Outcome::Terminal { last }
+        } else if live.attempts >= self.policy.retry.attempts_max {
+            Outcome::Exhausted { limit: Limit::Attempts, last }
+        } else {
+            return self.plan(now, remedy, setback, out);
+        };
+        self.reply(now, id, outcome, Class::Cancelled, out);
+    }
+
+    fn plan(&mut self, now: Timestamp, remedy: Remedy, setback: &Setback, out: &mut Effects) {
+        let id = setback.call.request;
+        let plan = match remedy {
+            Remedy::WaitSameThenFallback => self.plan_same(now, setback, out),
+            Remedy::Fallback => {
+                let at = now.after(self.backoff(id));
+                self.plan_any(now, at, id, out)
+            }
+            Remedy::FallbackNow | Remedy::Stop => self.plan_any(now, now, id, out),
+        };
+        match plan {
+            Plan::Try { at, awaited, .. } if at == now => {
+                self.requests.get_mut(id).awaited = awaited;
+                self.seek(now, id, out);
+            }
+            Plan::Try { at, pick, awaited } => {
+                self.requests.get_mut(id).awaited = awaited;
+                self.waits.set(Wait::Retry(id), at);
+                let hint = setback.hint.instant(now).map_or(Duration::ZERO, |hinted| hinted.since(now));
+                out.decide(Decision::RetryScheduled {
+                    request: id,
+                    at,
+                    delay: at.since(now),
+                    hint,
+                    route: pick.route,
+                    amount: pick.worst_case.money,
+                });
+            }
+            Plan::Stop(refusal) => self.refuse(now, id, refusal, out),
+            Plan::Late => {
+                let outcome = Outcome::Exhausted { limit: Limit::Time, last: setback.failure };
+                self.reply(now, id, outcome, Class::Cancelled, out);
+            }
+        }
+    }
+
+    /// At once on another quota; else on the same route, after the wait that it asks for; if that wait does not
+    /// fit, at once on another route; if the route has had its calls, as any fallback.
+    fn plan_same(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) -> Plan {
+        let (id, route) = (setback.call.request, setback.call.route);
+        let elsewhere = Field::OtherQuota(route, setback.call.credential);
+        if let Ok(pick) = self.look(now, id, elsewhere, Record::Quote) {
+            return Plan::Try { at: now, pick, awaited: Some(pick.route) };
+        }
+        let backed_off = now.after(self.backoff(id));
+        let asked = setback.hint.instant(now).unwrap_or(now);
+        let at = backed_off.max(asked);
+        match self.look(at, id, Field::Only(route), Record::Quote) {
+            Ok(pick) if self.fits(now, at, asked, id, out) => Plan::Try { at, pick, awaited: Some(route) },
+            Ok(_) => match self.look(now, id, Field::Except(route), Record::Quote) {
+                Ok(pick) => Plan::Try { at: now, pick, awaited: Some(pick.route) },
+                Err(Refusal::Spent) => Plan::Late,
+                Err(refusal) => Plan::Stop(refusal),
+            },
+            Err(_) => self.plan_any(now, backed_off, id, out),
+        }
+    }
+
+    /// On whatever is best at `at`; if everything is benched until later, then.
+    fn plan_any(&mut self, now: Timestamp, at: Timestamp, id: RequestId, out: &mut Effects) -> Plan {
+        match self.look(at, id, Field::Any, Record::Quote) {
+            Ok(_) if at > now && !self.fits(now, at, now, id, out) => Plan::Late,
+            Ok(pick) => Plan::Try { at, pick, awaited: None },
+            Err(benched @ Refusal::Gated { gate: Gate::Cooldown, retry_at: Some(at) }) => {
+                if !self.fits(now, at, at, id, out) {
+                    return Plan::Stop(benched);
+                }
+                match self.look(at, id, Field::Any, Record::Quote) {
+                    Ok(pick) => Plan::Try { at, pick, awaited: None },
+                    Err(refusal) => Plan::Stop(refusal),
+                }
+            }
+            Err(refusal) => Plan::Stop(refusal),
+        }
+    }
+
+    /// Whether a wait until `at`, of which a response asked for the part until `asked`, fits the deadline and
+    /// the longest wait that we honour. A wait is never shortened to make it fit.
+    fn fits(
+        &self,
+        now: Timestamp,
+        at: Timestamp,
+        asked: Timestamp,
+        id: RequestId,
+        out: &mut Effects,
+    ) -> bool {
+        let deadline = self.requests.get(id).request.deadline;
+        let (wait, left) = (at.since(now), deadline.since(now));
+        let why = if at >= deadline {
+            WaitRefusal::Deadline
+        } else if asked.since(now) > self.policy.retry.hint_max {
+            WaitRefusal::TooLong
+        } else {
+            return true;
+        };
+        out.decide(Decision::WaitRefused { request: id, wait, left, why });
+        false
+    }
+
+    /// The wait before the next attempt; drawn by the request and its number of attempts.
+    fn backoff(&self, id: RequestId) -> Duration {
+        let live = self.requests.get(id);
+        let draw = self.draws.of(Purpose::Backoff).and(live.request.draw).and(u64::from(live.attempts));
+        backoff::delay(&self.policy.retry.backoff, live.attempts, draw.bits())
+    }
+}

@@ -1,0 +1,97 @@
+//! What happens next in the world, in a total order.
+
+use crate::units::{CallId, RequestId, Timestamp};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something that will happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Event {
+    /// A stream shows its first output.
+    Visible { call: CallId, stamp: u64 },
+    /// A stream shows a sign of life.
+    Progress { call: CallId, stamp: u64 },
+    /// A call ends, or its receipt after a cancel comes.
+    End { call: CallId, stamp: u64 },
+    /// An operator does this (a position in the setup).
+    Operate(u32),
+    /// A caller hangs up.
+    HangUp { request: RequestId, stamp: u64 },
+    /// A request of this source arrives.
+    Arrive(u16),
+}
+
+/// Who goes first among the events of one instant. Part of the event format: what an upstream did, then the
+/// gateway's timers, then an operator, then a caller who hangs up, then arrivals; within a rank the order in
+/// which they were put on the agenda.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Rank {
+    Outcome,
+    Timer,
+    Operator,
+    HangUp,
+    Arrival,
+}
+
+/// Everything that will happen.
+#[derive(Debug, Default)]
+pub(super) struct Agenda {
+    heap: BinaryHeap<Reverse<(Timestamp, Rank, u64, Event)>>,
+    added: u64,
+}
+
+impl Event {
+    const fn rank(self) -> Rank {
+        match self {
+            Event::Visible { .. } | Event::Progress { .. } | Event::End { .. } => Rank::Outcome,
+            Event::Operate(_) => Rank::Operator,
+            Event::HangUp { .. } => Rank::HangUp,
+            Event::Arrive(_) => Rank::Arrival,
+        }
+    }
+}
+
+impl Agenda {
+    pub(super) fn add(&mut self, at: Timestamp, event: Event) {
+        self.added += 1;
+        self.heap.push(Reverse((at, event.rank(), self.added, event)));
+    }
+
+    /// When and with what rank the next event happens.
+    pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
+        self.heap.peek().map(|Reverse((at, rank, ..))| (*at, *rank))
+    }
+
+    /// Takes it.
+    pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
+        self.heap.pop().map(|Reverse((at, _, _, event))| (at, event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_one_instant_happen_by_rank_then_in_the_order_of_adding() {
+        let mut agenda = Agenda::default();
+        let (at, stamp) = (Timestamp::from_nanos(5), 1);
+        let end = |n| Event::End { call: CallId(n), stamp };
+        let hang_up = Event::HangUp { request: RequestId(0), stamp };
+        for event in [Event::Arrive(1), hang_up, Event::Operate(0), Event::Arrive(0), end(9), end(2)] {
+            agenda.add(at, event);
+        }
+        agenda.add(Timestamp::ZERO, Event::Arrive(7));
+        let order: Vec<Event> = std::iter::from_fn(|| agenda.take()).map(|taken| taken.1).collect();
+        let expected = [
+            Event::Arrive(7),
+            end(9),
+            end(2),
+            Event::Operate(0),
+            hang_up,
+            Event::Arrive(1),
+            Event::Arrive(0),
+        ];
+        assert_eq!(order, expected);
+    }
+}

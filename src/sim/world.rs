@@ -1,0 +1,337 @@
+//! The other side of every call: what upstreams reply, when, and what they bill.
+
+use super::agenda::{Agenda, Event};
+use super::catalog::RequestName;
+use super::entry::Scripted;
+use super::setup::Setup;
+use super::upstream::{Billed, CancelBill, Latency, Reply, Then, Used};
+use crate::gateway::{Answer, Bill, Call, Delivery, Gateway, Receipt, Request};
+use crate::policy::prices::Usage;
+use crate::policy::taxonomy::Class;
+use crate::units::draw::below;
+use crate::units::{CallId, Draws, Duration, Money, Name, Purpose, Ratio, RequestId, RouteId, Timestamp};
+
+/// The world around a gateway.
+pub(super) struct World<'s> {
+    pub(super) setup: &'s Setup,
+    pub(super) draws: Draws,
+    pub(super) gateway: Gateway,
+    pub(super) agenda: Agenda,
+    /// How many requests of each source have come.
+    pub(super) arrived: Vec<u32>,
+    pub(super) requests: Vec<Caller>,
+    free: Vec<u32>,
+    pub(super) calls: Vec<Served>,
+    /// How many calls each upstream has taken.
+    taken: Vec<u32>,
+    /// The entry of the last move of each health state.
+    pub(super) health_moves: Vec<u64>,
+    stamps: u64,
+}
+
+/// What the world knows of a request.
+pub(super) struct Caller {
+    request: Request,
+    name: RequestName,
+    stamp: u64,
+    pub(super) answered: bool,
+    /// The route of every call made.
+    called: Vec<RouteId>,
+    /// The entry of its arrival.
+    pub(super) arrival: u64,
+    /// The entry of its last planned retry.
+    pub(super) retry: u64,
+}
+
+/// What the world knows of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Served {
+    stamp: u64,
+    route: RouteId,
+    source: Source,
+    begun: Timestamp,
+    /// From its beginning to its end; `None` if it never ends by itself.
+    length: Option<Duration>,
+    estimate: Usage,
+    cancelled_at: Option<Timestamp>,
+    /// The entry that its end is caused by: its beginning, or its cancel.
+    pub(super) origin: u64,
+    /// The entry of its last sign of life.
+    pub(super) sign: u64,
+}
+
+/// Where a reply comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// A position in the upstream's script.
+    Script(u32),
+    /// A position in the upstream's faults.
+    Fault(u32),
+}
+
+impl Caller {
+    pub(super) fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64) -> Caller {
+        let called = Vec::new();
+        Caller { request: *request, name, stamp, answered: false, called, arrival, retry: arrival }
+    }
+
+    /// Begins anew in a used slot and keeps its memory.
+    pub(super) fn begin(&mut self, other: Caller) {
+        let mut called = std::mem::take(&mut self.called);
+        called.clear();
+        *self = Caller { called, ..other };
+    }
+
+    pub(super) const fn is_waiting(&self, stamp: u64) -> bool {
+        self.stamp == stamp && !self.answered
+    }
+}
+
+impl<'s> World<'s> {
+    pub(super) fn new(setup: &'s Setup) -> World<'s> {
+        let mut agenda = Agenda::default();
+        for (at, command) in setup.operator.iter().enumerate() {
+            agenda.add(command.0, Event::Operate(at as u32));
+        }
+        for (at, source) in setup.sources.iter().enumerate() {
+            if source.count > 0 {
+                agenda.add(source.first, Event::Arrive(at as u16));
+            }
+        }
+        World {
+            setup,
+            draws: Draws::new(setup.seed),
+            gateway: Gateway::new(setup.policy.clone(), setup.registry.clone(), setup.seed),
+            agenda,
+            arrived: vec![0; setup.sources.len()],
+            requests: Vec::new(),
+            free: Vec::new(),
+            calls: Vec::new(),
+            taken: vec![0; setup.upstreams.len()],
+            health_moves: vec![0; setup.catalog.healths.len()],
+            stamps: 0,
+        }
+    }
+
+    /// The slot of the next request.
+    pub(super) fn slot(&mut self) -> RequestId {
+        RequestId(self.free.pop().unwrap_or(self.requests.len() as u32))
+    }
+
+    /// Puts a request into the slot that [`World::slot`] gave.
+    pub(super) fn admit(&mut self, caller: Caller) {
+        let at = caller.request.id.index();
+        match self.requests.get_mut(at) {
+            Some(slot) => slot.begin(caller),
+            None => self.requests.push(caller),
+        }
+    }
+
+    pub(super) fn free(&mut self, request: RequestId) {
+        self.free.push(request.0);
+    }
+
+    /// A number that no other call or request has.
+    pub(super) fn stamp(&mut self) -> u64 {
+        self.stamps += 1;
+        self.stamps
+    }
+
+    pub(super) fn source_hash(&self, source: u16) -> u64 {
+        let catalog = &self.setup.catalog;
+        catalog.names.hash(catalog.sources[usize::from(source)].name)
+    }
+
+    /// Whether an event of the agenda still concerns this call.
+    pub(super) fn is_current(&self, call: CallId, stamp: u64) -> bool {
+        self.calls[call.index()].stamp == stamp
+    }
+
+    /// An upstream takes a call: everything it will do goes on the agenda.
+    pub(super) fn begin(&mut self, now: Timestamp, call: &Call) -> Scripted {
+        let caller = &mut self.requests[call.request.index()];
+        let nth = caller.called.iter().filter(|route| **route == call.route).count() as u64;
+        caller.called.push(call.route);
+        let (estimate, delivery) = (caller.request.envelope.estimate, caller.request.delivery);
+        let name = caller.name;
+        let key = (self.source_hash(name.source), u64::from(name.ordinal), nth);
+        let (source, scripted) = self.reply_for(now, call.route, key);
+        let upstream = &self.setup.upstreams[call.route.index()];
+        let reply = source.reply(upstream);
+        let length = self.length(&reply.after, call.route, key, 0);
+        let stamp = self.stamp();
+        if let Some(length) = length {
+            self.agenda.add(now.after(length), Event::End { call: call.call, stamp });
+        }
+        if let (Delivery::Stream, Some(first)) = (delivery, &reply.first_byte)
+            && let Some(first) =
+                self.length(first, call.route, key, 1).filter(|f| length.is_none_or(|l| *f < l))
+        {
+            self.agenda.add(now.after(first), Event::Visible { call: call.call, stamp });
+        }
+        let served = Served {
+            stamp,
+            route: call.route,
+            source,
+            begun: now,
+            length,
+            estimate,
+            cancelled_at: None,
+            origin: 0,
+            sign: 0,
+        };
+        match self.calls.get_mut(call.call.index()) {
+            Some(slot) => *slot = served,
+            None => {
+                assert_eq!(self.calls.len(), call.call.index(), "slots of calls are taken in order");
+                self.calls.push(served);
+            }
+        }
+        scripted
+    }
+
+    /// The reply to a call: that of the first fault that strikes, else the next of the script. What strikes is
+    /// drawn by the names of the upstream and the request, and how often it has called there.
+    fn reply_for(&mut self, now: Timestamp, route: RouteId, key: (u64, u64, u64)) -> (Source, Scripted) {
+        let taken = self.taken[route.index()];
+        self.taken[route.index()] += 1;
+        let upstream = &self.setup.upstreams[route.index()];
+        for (at, fault) in upstream.faults.iter().enumerate() {
+            if fault.from <= now && now < fault.to && self.strikes(fault.rate, route, key, at as u64) {
+                return (Source::Fault(at as u32), Scripted::Foreseen);
+            }
+        }
+        let last = upstream.script.len() as u32 - 1;
+        let scripted = if taken > last && upstream.then == Then::Fail {
+            Scripted::Forbidden
+        } else {
+            Scripted::Foreseen
+        };
+        (Source::Script(taken.min(last)), scripted)
+    }
+
+    fn strikes(&self, rate: Ratio, route: RouteId, key: (u64, u64, u64), fault: u64) -> bool {
+        rate == Ratio::ONE
+            || below(self.draw(Purpose::Fault, route, key, fault), rate.denominator()) < rate.numerator()
+    }
+
+    fn length(
+        &self,
+        latency: &Latency,
+        route: RouteId,
+        key: (u64, u64, u64),
+        which: u64,
+    ) -> Option<Duration> {
+        let draw = if latency.is_drawn() { self.draw(Purpose::Latency, route, key, which) } else { 0 };
+        latency.at(draw)
+    }
+
+    fn draw(
+        &self,
+        purpose: Purpose,
+        route: RouteId,
+        (source, ordinal, nth): (u64, u64, u64),
+        which: u64,
+    ) -> u64 {
+        let catalog = &self.setup.catalog;
+        let upstream = catalog.names.hash(catalog.routes[route.index()].name);
+        self.draws.of(purpose).and(upstream).and(source).and(ordinal).and(nth).and(which).bits()
+    }
+
+    /// A stream showed a sign of life, told in this entry; the next one goes on the agenda.
+    pub(super) fn show_life(&mut self, now: Timestamp, call: CallId, entry: u64) {
+        let served = &mut self.calls[call.index()];
+        served.sign = entry;
+        let stamp = served.stamp;
+        let reply = served.source.reply(&self.setup.upstreams[served.route.index()]);
+        if let Some(every) = reply.progress {
+            self.agenda.add(now.after(every), Event::Progress { call, stamp });
+        }
+    }
+
+    /// The gateway stops a call. Whether a receipt will come.
+    pub(super) fn cancel(&mut self, now: Timestamp, call: CallId, entry: u64) -> bool {
+        let stamp = self.stamp();
+        let served = &mut self.calls[call.index()];
+        (served.stamp, served.origin, served.cancelled_at) = (stamp, entry, Some(now));
+        let receipt = self.setup.upstreams[served.route.index()].on_cancel.receipt;
+        if let Some(after) = receipt {
+            self.agenda.add(now.after(after), Event::End { call, stamp });
+        }
+        receipt.is_some()
+    }
+
+    /// The receipt of a call, what its failure truly means and is called, and the entry that caused it.
+    pub(super) fn end(&mut self, call: CallId) -> (Receipt, Option<Class>, Option<Name>, u64) {
+        let stamp = self.stamp();
+        let served = &mut self.calls[call.index()];
+        served.stamp = stamp;
+        let served = *served;
+        let upstream = &self.setup.upstreams[served.route.index()];
+        let reply = served.source.reply(upstream);
+        let full = self.full(&served, reply);
+        if let Some(cancelled) = served.cancelled_at {
+            let receipt = served.cut_short(upstream.on_cancel.bill, full, cancelled);
+            return (receipt, Some(Class::Cancelled), None, served.origin);
+        }
+        let (usage, money) = full;
+        let (result, truth, code) = match reply.failure {
+            None => (Answer::Answered, None, None),
+            Some((diagnosis, truth)) => (Answer::Failed(diagnosis), Some(truth), Some(diagnosis.code)),
+        };
+        (Receipt { result, usage, bill: Bill::Exact(money) }, truth, code, served.origin)
+    }
+
+    /// What a call uses and is billed if it runs to its end.
+    fn full(&self, served: &Served, reply: &Reply) -> (Usage, Money) {
+        let usage = match reply.usage {
+            Used::AsEstimated => served.estimate,
+            Used::Exactly(usage) => usage,
+        };
+        let money = match reply.bill {
+            Billed::ByUsage => self.setup.catalog.routes[served.route.index()].offer.prices.cost(&usage),
+            Billed::Exactly(money) => money,
+        };
+        (usage, money)
+    }
+}
+
+impl Served {
+    /// The receipt of a call that was cancelled at this instant.
+    fn cut_short(&self, bill: CancelBill, (usage, money): (Usage, Money), cancelled: Timestamp) -> Receipt {
+        let passed = cancelled.since(self.begun);
+        let share = match bill {
+            CancelBill::Nothing => Ratio::ZERO,
+            CancelBill::Everything | CancelBill::Unknown => Ratio::ONE,
+            CancelBill::Elapsed => self
+                .length
+                .and_then(|length| Ratio::new(passed.nanos().min(length.nanos()), length.nanos()))
+                .unwrap_or(Ratio::ONE),
+        };
+        let tokens = |n: u32| share.of(u64::from(n)) as u32;
+        let usage = Usage {
+            input: tokens(usage.input),
+            cache_read: tokens(usage.cache_read),
+            cache_write: tokens(usage.cache_write),
+            image: tokens(usage.image),
+            audio: tokens(usage.audio),
+            output: tokens(usage.output),
+        };
+        let bill = match bill {
+            CancelBill::Unknown => Bill::Unknown,
+            CancelBill::Nothing | CancelBill::Everything | CancelBill::Elapsed => {
+                Bill::Exact(Money::from_picos(share.of(money.picos())))
+            }
+        };
+        Receipt { result: Answer::Cancelled, usage, bill }
+    }
+}
+
+impl Source {
+    fn reply(self, upstream: &super::upstream::Upstream) -> &Reply {
+        match self {
+            Source::Script(at) => &upstream.script[at as usize],
+            Source::Fault(at) => &upstream.faults[at as usize].reply,
+        }
+    }
+}
