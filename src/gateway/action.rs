@@ -153,8 +153,6 @@ pub enum Limit {
     Time,
     /// How often a request may look for a route.
     Seeks,
-    /// The policy does not retry this class.
-    Policy,
 }
 
 /// One route, considered for a request.
@@ -445,7 +443,7 @@ macro_rules! labels {
 labels! {
     Role { Primary => "primary", Retry => "retry", Fallback => "fallback" }
     Limit {
-        Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks", Policy => "policy",
+        Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks",
     }
     Gate { Breaker => "breaker", Cooldown => "cooldown" }
     Freshness { Fresh => "fresh", Stale => "stale" }

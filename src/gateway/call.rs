@@ -2,10 +2,10 @@
 
 use super::Gateway;
 use super::action::{Action, Call, Decision, Effects, Limit, Outcome, Role};
-use super::fleet::Result;
+use super::fleet::Heard;
 use super::input::Delivery;
 use super::live::{Flight, Leg, Pending, Phase};
-use super::seek::{Choice, Field, Pick, Record};
+use super::seek::{Field, Pick, Record};
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, RequestId, Timestamp};
@@ -23,13 +23,8 @@ impl Gateway {
             return self.reply(now, id, outcome, Class::Cancelled, out);
         }
         match self.look(now, id, field, Record::Trace(out)) {
-            Choice::Route(pick) => self.call(now, id, pick, out),
-            refusal @ (Choice::Ineligible
-            | Choice::Spent
-            | Choice::Gated { .. }
-            | Choice::Unaffordable { .. }) => {
-                self.refuse(now, id, refusal, out);
-            }
+            Ok(pick) => self.call(now, id, pick, out),
+            Err(refusal) => self.refuse(now, id, refusal, out),
         }
     }
 
@@ -126,7 +121,7 @@ impl Gateway {
     pub(super) fn stop(&mut self, now: Timestamp, call: CallId, why: Class, out: &mut Effects) {
         let leg = self.calls.get_mut(call);
         let Flight::Flying(permit) = std::mem::replace(&mut leg.flight, Flight::Stopped) else { return };
-        let result = Result {
+        let heard = Heard {
             call,
             route: leg.call.route,
             class: Some(why),
@@ -134,7 +129,7 @@ impl Gateway {
             elapsed: now.since(leg.begun),
         };
         let route = &self.registry.routes[leg.call.route.index()];
-        self.fleet.record(now, route, permit, &result, &mut self.waits, out);
+        self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
         self.clear_timeouts(call);
         self.waits.set(Wait::Receipt(call), now.after(self.policy.budget.receipt_max));
         out.act(Action::Cancel { call, why });

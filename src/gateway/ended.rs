@@ -2,7 +2,7 @@
 
 use super::Gateway;
 use super::action::{Basis, Call, Decision, Effects, Failure, Outcome};
-use super::fleet::{Result, concerned};
+use super::fleet::{Heard, concerned};
 use super::input::{Answer, Bill, Receipt};
 use super::live::{Flight, Leg, Pending, Phase};
 use super::retry::Setback;
@@ -56,9 +56,9 @@ impl Gateway {
             }
             Answer::Cancelled => (Some(Class::Cancelled), Signal::Neutral),
         };
-        let result = Result { call: info.call, route: info.route, class, signal, elapsed };
+        let heard = Heard { call: info.call, route: info.route, class, signal, elapsed };
         let route = &self.registry.routes[info.route.index()];
-        self.fleet.record(now, route, permit, &result, &mut self.waits, out);
+        self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
         let (failure, hint) = match receipt.result {
             Answer::Answered => {
                 let outcome = Outcome::Answered { route: info.route };

@@ -1,9 +1,9 @@
 //! The two ends of a request: the reply (the caller's answer) and the close (the last bill is in).
 
 use super::Gateway;
-use super::action::{Action, Decision, Effects, Limit, Outcome};
+use super::action::{Action, Decision, Effects, Failure, Limit, Outcome};
 use super::live::Phase;
-use super::seek::Choice;
+use super::seek::Refusal;
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{RequestId, Timestamp};
@@ -47,7 +47,7 @@ impl Gateway {
         let outcome = match self.requests.get(id).phase {
             Phase::Committed(call) if why == Class::Deadline => {
                 let route = self.calls.get_mut(call).call.route;
-                let last = super::action::Failure { class: why, code: None };
+                let last = Failure { class: why, code: None };
                 Outcome::Truncated { route, last }
             }
             Phase::Committed(_) | Phase::Open | Phase::Replied => outcome,
@@ -56,16 +56,16 @@ impl Gateway {
     }
 
     /// Ends a request for which no route can be called, with the true reason.
-    pub(super) fn refuse(&mut self, now: Timestamp, id: RequestId, refusal: Choice, out: &mut Effects) {
+    pub(super) fn refuse(&mut self, now: Timestamp, id: RequestId, refusal: Refusal, out: &mut Effects) {
         let last = self.requests.get(id).last;
         let outcome = match (refusal, last) {
-            (Choice::Unaffordable { route, denied }, last) => {
+            (Refusal::Unaffordable { route, denied }, _) => {
                 out.decide(Decision::Denied { request: id, route, denied });
                 Outcome::BudgetExceeded { level: denied.level, last }
             }
-            (Choice::Gated { retry_at, .. }, last) => Outcome::AllGated { retry_at, last },
-            (Choice::Spent, Some(last)) => Outcome::Exhausted { limit: Limit::Routes, last },
-            (Choice::Ineligible | Choice::Spent | Choice::Route(_), _) => Outcome::NoEligibleRoute,
+            (Refusal::Gated { retry_at, .. }, _) => Outcome::AllGated { retry_at, last },
+            (Refusal::Spent, Some(last)) => Outcome::Exhausted { limit: Limit::Routes, last },
+            (Refusal::Ineligible | Refusal::Spent, _) => Outcome::NoEligibleRoute,
         };
         self.reply(now, id, outcome, Class::Cancelled, out);
     }

@@ -29,7 +29,7 @@ pub(super) struct Fleet {
 }
 
 /// A result that is told to the machines.
-pub(super) struct Result {
+pub(super) struct Heard {
     pub(super) call: CallId,
     pub(super) route: RouteId,
     pub(super) class: Option<Class>,
@@ -61,7 +61,7 @@ impl Fleet {
         now: Timestamp,
         registry: &Registry,
         id: RouteId,
-    ) -> core::result::Result<CredentialId, (Gate, Option<Timestamp>)> {
+    ) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
         let route = &registry.routes[id.index()];
         if let Some(breaker) = self.breakers.get(route.breaker.index())
             && !breaker.permits(now)
@@ -149,13 +149,13 @@ impl Fleet {
         self.in_flight[route.index()] -= 1;
     }
 
-    /// Tells the machines a result. A result of an earlier generation of the breaker is stale and moves nothing.
+    /// Tells the machines a heard. A result of an earlier generation of the breaker is stale and moves nothing.
     pub(super) fn record(
         &mut self,
         now: Timestamp,
         route: &Route,
         permit: Option<Permit>,
-        result: &Result,
+        heard: &Heard,
         waits: &mut Waits,
         out: &mut Effects,
     ) {
@@ -164,7 +164,7 @@ impl Fleet {
             (Some(breaker), Some(permit)) => permit.generation() != breaker.status(now).generation,
             (None, _) | (_, None) => false,
         };
-        let sample = Sample { signal: result.signal, elapsed: result.elapsed };
+        let sample = Sample { signal: heard.signal, elapsed: heard.elapsed };
         let mut failures = 0;
         let mut transition = None;
         if let (Some(breaker), Some(permit)) = (breaker, permit) {
@@ -172,13 +172,13 @@ impl Fleet {
             failures = breaker.status(now).failures;
         }
         let health = &mut self.healths[route.health.index()];
-        let moved = if stale { None } else { health.record(now, &self.health, result.signal) };
+        let moved = if stale { None } else { health.record(now, &self.health, heard.signal) };
         out.decide(Decision::Signalled {
-            call: result.call,
+            call: heard.call,
             breaker: route.breaker,
             health: route.health,
-            class: result.class,
-            signal: result.signal,
+            class: heard.class,
+            signal: heard.signal,
             standing: if stale { Freshness::Stale } else { Freshness::Fresh },
             breaker_failures: failures,
             health_failures: health.failures(),
@@ -193,8 +193,8 @@ impl Fleet {
                 None => waits.clear(Wait::Health(route.health)),
             }
         }
-        if result.class.is_none() {
-            self.latencies[result.route.index()].record(result.elapsed);
+        if heard.class.is_none() {
+            self.latencies[heard.route.index()].record(heard.elapsed);
         }
     }
 

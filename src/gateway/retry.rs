@@ -4,7 +4,7 @@
 use super::Gateway;
 use super::action::{Call, Decision, Effects, Failure, Gate, Limit, Outcome, WaitRefusal};
 use super::live::Phase;
-use super::seek::{Choice, Field, Pick, Record};
+use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;
 use crate::policy::backoff;
 use crate::policy::taxonomy::{Class, Hint, Remedy};
@@ -22,10 +22,10 @@ pub(super) struct Setback {
 enum Plan {
     /// At this instant; by the look of now on this route. If the wait is for that very route it is preferred.
     Try { at: Timestamp, pick: Pick, awaited: Option<RouteId> },
-    /// Not.
-    Stop(Choice),
-    /// Not: the wait fits no budget.
-    Late(Choice),
+    /// Not: no route can be called.
+    Stop(Refusal),
+    /// Not: the wait does not fit.
+    Late,
 }
 
 impl Gateway {
@@ -81,60 +81,50 @@ impl Gateway {
                 });
             }
             Plan::Stop(refusal) => self.refuse(now, id, refusal, out),
-            Plan::Late(Choice::Route(_)) => {
+            Plan::Late => {
                 let outcome = Outcome::Exhausted { limit: Limit::Time, last: setback.failure };
                 self.reply(now, id, outcome, Class::Cancelled, out);
             }
-            Plan::Late(
-                refusal @ (Choice::Ineligible
-                | Choice::Spent
-                | Choice::Gated { .. }
-                | Choice::Unaffordable { .. }),
-            ) => self.refuse(now, id, refusal, out),
         }
     }
 
-    /// At once on another quota; else once on the same route, if the wait that it asks for fits; else on
-    /// whatever else there is, at once.
+    /// At once on another quota; else on the same route, after the wait that it asks for; if that wait does not
+    /// fit, at once on another route; if the route has had its calls, as any fallback.
     fn plan_same(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) -> Plan {
-        let id = setback.call.request;
-        let elsewhere = Field::OtherQuota(setback.call.route, setback.call.credential);
-        if let Choice::Route(pick) = self.look(now, id, elsewhere, Record::Quote) {
+        let (id, route) = (setback.call.request, setback.call.route);
+        let elsewhere = Field::OtherQuota(route, setback.call.credential);
+        if let Ok(pick) = self.look(now, id, elsewhere, Record::Quote) {
             return Plan::Try { at: now, pick, awaited: Some(pick.route) };
         }
-        let hinted = setback.hint.instant(now).unwrap_or(now);
-        let at = now.after(self.backoff(id)).max(hinted);
-        let same = Field::Only(setback.call.route);
-        match self.look(at, id, same, Record::Quote) {
-            Choice::Route(pick) if self.fits(now, at, hinted, id, out) => {
-                Plan::Try { at, pick, awaited: Some(pick.route) }
-            }
-            Choice::Route(_)
-            | Choice::Ineligible
-            | Choice::Spent
-            | Choice::Gated { .. }
-            | Choice::Unaffordable { .. } => self.plan_any(now, now, id, out),
+        let backed_off = now.after(self.backoff(id));
+        let asked = setback.hint.instant(now).unwrap_or(now);
+        let at = backed_off.max(asked);
+        match self.look(at, id, Field::Only(route), Record::Quote) {
+            Ok(pick) if self.fits(now, at, asked, id, out) => Plan::Try { at, pick, awaited: Some(route) },
+            Ok(_) => match self.look(now, id, Field::Except(route), Record::Quote) {
+                Ok(pick) => Plan::Try { at: now, pick, awaited: Some(pick.route) },
+                Err(Refusal::Spent) => Plan::Late,
+                Err(refusal) => Plan::Stop(refusal),
+            },
+            Err(_) => self.plan_any(now, backed_off, id, out),
         }
     }
 
     /// On whatever is best at `at`; if everything is benched until later, then.
     fn plan_any(&mut self, now: Timestamp, at: Timestamp, id: RequestId, out: &mut Effects) -> Plan {
-        let mut at = at;
-        let mut choice = self.look(at, id, Field::Any, Record::Quote);
-        let mut asked = now;
-        if let Choice::Gated { gate: Gate::Cooldown, retry_at: Some(retry_at) } = choice {
-            let later = self.look(retry_at, id, Field::Any, Record::Quote);
-            if !self.fits(now, retry_at, retry_at, id, out) {
-                return Plan::Stop(choice);
+        match self.look(at, id, Field::Any, Record::Quote) {
+            Ok(_) if at > now && !self.fits(now, at, now, id, out) => Plan::Late,
+            Ok(pick) => Plan::Try { at, pick, awaited: None },
+            Err(benched @ Refusal::Gated { gate: Gate::Cooldown, retry_at: Some(at) }) => {
+                if !self.fits(now, at, at, id, out) {
+                    return Plan::Stop(benched);
+                }
+                match self.look(at, id, Field::Any, Record::Quote) {
+                    Ok(pick) => Plan::Try { at, pick, awaited: None },
+                    Err(refusal) => Plan::Stop(refusal),
+                }
             }
-            (at, asked, choice) = (retry_at, retry_at, later);
-        }
-        match choice {
-            Choice::Route(_) if at > now && !self.fits(now, at, asked, id, out) => Plan::Late(choice),
-            Choice::Route(pick) => Plan::Try { at, pick, awaited: None },
-            Choice::Ineligible | Choice::Spent | Choice::Gated { .. } | Choice::Unaffordable { .. } => {
-                Plan::Stop(choice)
-            }
+            Err(refusal) => Plan::Stop(refusal),
         }
     }
 

@@ -9,11 +9,9 @@ use crate::policy::ranking::{Key, Standing};
 use crate::units::{CredentialId, RequestId, RouteId, Timestamp};
 use std::cmp::Ordering;
 
-/// What a look at the routes gave.
+/// Why a look at the routes gave none.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Choice {
-    /// This one.
-    Route(Pick),
+pub(super) enum Refusal {
     /// None may be used at all.
     Ineligible,
     /// Each that may be used was called often enough.
@@ -41,6 +39,8 @@ pub(super) enum Field {
     Prefer(RouteId),
     /// Only this one.
     Only(RouteId),
+    /// All but this one.
+    Except(RouteId),
     /// All whose quota is another than that of this route with this credential.
     OtherQuota(RouteId, CredentialId),
 }
@@ -71,7 +71,7 @@ impl Gateway {
         id: RequestId,
         field: Field,
         mut record: Record<'_>,
-    ) -> Choice {
+    ) -> Result<Pick, Refusal> {
         let live = self.requests.get(id);
         let mut search = Search { best: None, second: None, eligible: 0, gated: None, denied: None };
         let mut standings = std::mem::take(&mut self.standings);
@@ -94,7 +94,7 @@ impl Gateway {
             out.list.push(Effect::Consider { request: id, first: first as u32, count });
         }
         self.standings = standings;
-        search.choice()
+        search.result()
     }
 
     /// One route: its verdict if it is out, its standing if it is in.
@@ -118,13 +118,14 @@ impl Gateway {
             return out(Verdict::Excluded { reasons, missing });
         }
         search.eligible += 1;
-        if live.tries(id) >= policy.retry.calls_per_route_max
-            || matches!(field, Field::Only(only) if only != id)
-        {
+        if live.tries(id) >= policy.retry.calls_per_route_max || !field.has(id) {
             return out(Verdict::Spent);
         }
-        let standing =
-            self.fleet.standing(&policy.ranking, &self.registry, &self.draws, live, id, worst_case);
+        let plan = u64::from(matches!(field, Field::Prefer(planned) if planned != id));
+        let standing = self
+            .fleet
+            .standing(&policy.ranking, &self.registry, &self.draws, live, id, worst_case)
+            .with(Key::Plan, plan);
         let wanted = Amount { money: worst_case, tokens: envelope.estimate.total() };
         if let Err(denied) = self.ledger.quote(at, &live.scopes, wanted) {
             search.deny(&policy.ranking.order, id, denied, standing);
@@ -162,6 +163,16 @@ impl Gateway {
     fn quota(&self, route: RouteId, credential: CredentialId) -> (u16, u16) {
         let model = self.registry.routes[route.index()].model;
         (self.registry.credentials[credential.index()].0, model.0)
+    }
+}
+
+impl Field {
+    fn has(self, route: RouteId) -> bool {
+        match self {
+            Field::Only(only) => route == only,
+            Field::Except(other) => route != other,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) => true,
+        }
     }
 }
 
@@ -205,16 +216,16 @@ impl Search {
     }
 
     /// A route that is closed for now but affordable says more than one that is not affordable.
-    fn choice(self) -> Choice {
+    fn result(self) -> Result<Pick, Refusal> {
         if let Some((pick, _)) = self.best {
-            return Choice::Route(pick);
+            return Ok(pick);
         }
         if let Some((gate, retry_at)) = self.gated {
-            return Choice::Gated { gate, retry_at };
+            return Err(Refusal::Gated { gate, retry_at });
         }
         if let Some((route, denied, _)) = self.denied {
-            return Choice::Unaffordable { route, denied };
+            return Err(Refusal::Unaffordable { route, denied });
         }
-        if self.eligible > 0 { Choice::Spent } else { Choice::Ineligible }
+        Err(if self.eligible > 0 { Refusal::Spent } else { Refusal::Ineligible })
     }
 }

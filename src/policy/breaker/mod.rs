@@ -168,3 +168,14 @@ impl Breaker {
         }
     }
 }
+
+impl State {
+    /// The word in events.
+    pub const fn label(self) -> &'static str {
+        match self {
+            State::Closed => "CLOSED",
+            State::Open => "OPEN",
+            State::HalfOpen => "HALF_OPEN",
+        }
+    }
+}

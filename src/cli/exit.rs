@@ -1,0 +1,43 @@
+//! Exit codes: part of the interface. 0 is only ever "everything asked for was measured and held".
+
+/// How the program ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything that was asked for was played, and every expectation and law held.
+    Held = 0,
+    /// An expectation or a law failed.
+    Failed = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A scenario file is invalid or cannot be read.
+    Invalid = 3,
+    /// Nothing was played, or nothing was checked.
+    Nothing = 4,
+    /// Two plays of one seed differed.
+    Differed = 7,
+    /// A bug in faultlab.
+    Bug = 70,
+    /// The output could not be written.
+    Output = 74,
+}
+
+impl Exit {
+    /// The code and what it means, for `--help`.
+    pub const TABLE: &str = "\
+Exit codes:
+  0   everything asked for was played, and every expectation and law held
+  1   an expectation or a law failed
+  2   the command line is wrong
+  3   a scenario file is invalid or cannot be read
+  4   nothing was played, or nothing was checked
+  7   two plays of one seed differed
+  70  a bug in faultlab
+  74  the output could not be written";
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> std::process::ExitCode {
+        std::process::ExitCode::from(exit as u8)
+    }
+}

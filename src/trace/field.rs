@@ -1,0 +1,421 @@
+//! The fields of an event, named exactly as in `events.jsonl`, and what their values are.
+
+use crate::units::{Money, names};
+
+/// What the values of a field are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// One word.
+    Word,
+    /// Several words joined by `|`, each perhaps with a detail behind a `:`.
+    Words,
+    /// A whole number.
+    Count,
+    /// An instant: whole nanoseconds since the scenario began.
+    Time,
+    /// A length of time: whole nanoseconds.
+    Span,
+    /// Dollars, as a decimal text; whole pico-USD where a number is wanted.
+    Money,
+    /// A list of objects with fields of their own.
+    List,
+}
+
+/// A value of a field, read: a text, or a number in the field's unit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// Of a field of [`Unit::Word`] or [`Unit::Words`].
+    Text(String),
+    /// Of any other field: a count, nanoseconds or pico-USD.
+    Number(u64),
+}
+
+macro_rules! fields {
+    ($($(#[$doc:meta])* $field:ident $label:literal $unit:ident)+) => {
+        /// A field of an event.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[repr(u8)]
+        pub enum Field { $($(#[$doc])* $field),+ }
+
+        impl Field {
+            /// Every field.
+            pub const ALL: &[Field] = &[$(Field::$field),+];
+
+            /// The key in `events.jsonl`.
+            pub const fn label(self) -> &'static str {
+                match self { $(Field::$field => $label),+ }
+            }
+
+            /// What its values are.
+            pub const fn unit(self) -> Unit {
+                match self { $(Field::$field => Unit::$unit),+ }
+            }
+
+            /// The key as JSON, with the comma before it and the colon after it.
+            pub(crate) const fn json(self) -> &'static str {
+                match self { $(Field::$field => concat!(",\"", $label, "\":")),+ }
+            }
+        }
+
+        const HASHES: &[u64] = &[$(names::hash($label)),+];
+    };
+}
+
+fields! {
+    // Who and where.
+    /// The request.
+    Request "request" Word
+    /// The call: the request and the number of the call there.
+    Call "call" Word
+    /// The route.
+    Route "route" Word
+    /// The credential, by its alias.
+    Credential "credential" Word
+    /// The project.
+    Project "project" Word
+    /// The provider.
+    Provider "provider" Word
+    /// The model.
+    Model "model" Word
+    /// The task.
+    Task "task" Word
+    /// The tenant, by its pseudonym.
+    Tenant "tenant" Word
+    /// The fault domain whose breaker it is.
+    Breaker "breaker" Word
+    /// The scope whose health it is.
+    Health "health" Word
+
+    // The envelope of a request, and what a route offers.
+    /// Capabilities that are required, or offered.
+    Capabilities "capabilities" Words
+    /// Regions that the data may enter.
+    Regions "regions" Words
+    /// The region of a route.
+    Region "region" Word
+    /// Kinds of deployment that are allowed.
+    Deployments "deployments" Words
+    /// The kind of deployment of a route.
+    Deployment "deployment" Word
+    /// The class of the data.
+    DataClass "data_class" Word
+    /// The most sensitive class of data that may enter a route.
+    DataClassMax "data_class_max" Word
+    /// The kind of task of a request.
+    TaskType "task_type" Word
+    /// The kinds of task that a route is approved for.
+    TaskTypes "task_types" Words
+    /// The wire protocol.
+    Protocol "protocol" Word
+    /// The tool-schema contract.
+    Contract "contract" Word
+    /// How the answer is delivered.
+    Delivery "delivery" Word
+    /// The last instant at which an answer is in time.
+    Deadline "deadline_ns" Time
+    /// The most that all attempts may cost together.
+    CostMax "cost_max_usd" Money
+    /// The most tokens that all attempts may use together.
+    TokensMax "tokens_max" Count
+    /// The most tokens that may be written.
+    OutputMax "output_tokens_max" Count
+    /// The most tokens that fit a route's context.
+    ContextMax "context_tokens_max" Count
+    /// The credentials of a route, each with its project: `key@project`.
+    Credentials "credentials" Words
+
+    // Tokens.
+    /// Fresh input.
+    InputTokens "input_tokens" Count
+    /// Input read from the cache.
+    CacheReadTokens "cache_read_tokens" Count
+    /// Input written to the cache.
+    CacheWriteTokens "cache_write_tokens" Count
+    /// Input from images.
+    ImageTokens "image_tokens" Count
+    /// Input from audio.
+    AudioTokens "audio_tokens" Count
+    /// Output.
+    OutputTokens "output_tokens" Count
+
+    // Prices.
+    /// A million tokens of fresh input.
+    InputPrice "input_usd_per_mtok" Money
+    /// A million tokens of output.
+    OutputPrice "output_usd_per_mtok" Money
+    /// A million tokens read from the cache.
+    CacheReadPrice "cache_read_usd_per_mtok" Money
+    /// A million tokens written to the cache.
+    CacheWritePrice "cache_write_usd_per_mtok" Money
+    /// A million tokens of images.
+    ImagePrice "image_usd_per_mtok" Money
+    /// A million tokens of audio.
+    AudioPrice "audio_usd_per_mtok" Money
+    /// The input above which the long-context prices are charged.
+    LongAbove "long_above_tokens" Count
+    /// A million tokens of fresh input in a long context.
+    LongInputPrice "long_input_usd_per_mtok" Money
+    /// A million tokens of output in a long context.
+    LongOutputPrice "long_output_usd_per_mtok" Money
+    /// A million tokens read from the cache in a long context.
+    LongCacheReadPrice "long_cache_read_usd_per_mtok" Money
+    /// A million tokens written to the cache in a long context.
+    LongCacheWritePrice "long_cache_write_usd_per_mtok" Money
+    /// A million tokens of images in a long context.
+    LongImagePrice "long_image_usd_per_mtok" Money
+    /// A million tokens of audio in a long context.
+    LongAudioPrice "long_audio_usd_per_mtok" Money
+
+    // Limits and versions.
+    /// Calls that a request may make.
+    AttemptsMax "attempts_max" Count
+    /// Calls that a request may have in flight at once.
+    LegsMax "legs_max" Count
+    /// The most that one call may cost.
+    AttemptCostMax "attempt_cost_max_usd" Money
+    /// The most tokens that one call may use.
+    AttemptTokensMax "attempt_tokens_max" Count
+    /// The longest wait that a response may ask for and get.
+    HintMax "hint_max_ns" Span
+    /// The version of the routing policy.
+    PolicyVersion "policy_version" Word
+    /// The version of the price table.
+    PricesVersion "prices_version" Word
+    /// The version of the capability registry.
+    RegistryVersion "registry_version" Word
+
+    // Calls and failures.
+    /// The number of the call within its request, from one.
+    Attempt "attempt" Count
+    /// Why the call is made.
+    Role "role" Word
+    /// The generation of the breaker.
+    Generation "generation" Count
+    /// Whether the script of the upstream foresaw the call.
+    Scripted "scripted" Word
+    /// How the call ended.
+    Result "result" Word
+    /// What the failure truly means.
+    Truth "truth" Word
+    /// What the gateway takes the failure for.
+    Class "class" Word
+    /// The name of the failure: the provider's code, or its status in words.
+    Code "code" Word
+    /// The rule that decided the class.
+    Rule "rule" Word
+    /// What the failure, a bench or a reset concerns.
+    Scope "scope" Word
+    /// Where sending again could work.
+    Resend "resend" Word
+    /// How long the response asks to wait.
+    Hint "hint_ns" Span
+    /// Until when the response asks to wait.
+    HintAt "hint_at_ns" Time
+    /// The time since it began.
+    Elapsed "elapsed_ns" Span
+    /// What the call is billed.
+    Bill "bill_usd" Money
+
+    // Choosing.
+    /// The route that was chosen.
+    Chosen "chosen" Word
+    /// Every route that was weighed.
+    Candidates "candidates" List
+    /// What became of a candidate.
+    Verdict "verdict" Word
+    /// The preference that decided.
+    By "by" Word
+    /// Why a candidate is excluded.
+    Reasons "reasons" Words
+    /// What closes a candidate for a time.
+    Gate "gate" Word
+    /// When it opens.
+    RetryAt "retry_at_ns" Time
+    /// The most that a call on it can cost.
+    WorstCase "worst_case_usd" Money
+
+    // Budgets.
+    /// The level of a cap.
+    Level "level" Word
+    /// What the cap counts.
+    Counted "unit" Word
+    /// The number of the tenant's window.
+    Window "window" Count
+    /// The length of a window.
+    WindowLength "window_ns" Span
+    /// Money set aside.
+    Reserved "reserved_usd" Money
+    /// Tokens set aside.
+    ReservedTokens "reserved_tokens" Count
+    /// Money used so far.
+    Settled "settled_usd" Money
+    /// Money set aside for calls in flight.
+    Held "held_usd" Money
+    /// Money that was wanted.
+    Wanted "wanted_usd" Money
+    /// What would be used with it.
+    Projected "projected_usd" Money
+    /// The cap.
+    Cap "cap_usd" Money
+    /// Tokens used so far.
+    SettledTokens "settled_tokens" Count
+    /// Tokens set aside for calls in flight.
+    HeldTokens "held_tokens" Count
+    /// Tokens that were wanted.
+    WantedTokens "wanted_tokens" Count
+    /// What would be used with them.
+    ProjectedTokens "projected_tokens" Count
+    /// The cap in tokens.
+    CapTokens "cap_tokens" Count
+    /// On what grounds a cost is settled.
+    Basis "basis" Word
+    /// What was billed.
+    Billed "billed_usd" Money
+    /// Tokens that were billed.
+    BilledTokens "billed_tokens" Count
+    /// What is free again.
+    Released "released_usd" Money
+    /// What was billed above the reserved amount.
+    Overrun "overrun_usd" Money
+    /// The worst case of the route that would be called.
+    Quoted "quoted_usd" Money
+    /// What a request cost in all.
+    Spent "spent_usd" Money
+
+    // Waiting.
+    /// What was waited for.
+    Wait "wait" Word
+    /// When.
+    At "at_ns" Time
+    /// How long from now.
+    Delay "delay_ns" Span
+    /// The wait that was refused.
+    WaitLength "wait_ns" Span
+    /// The time left until the deadline.
+    Left "left_ns" Span
+    /// Why not.
+    Why "why" Word
+
+    // Breakers, health, benches.
+    /// What a result said about health.
+    Signal "signal" Word
+    /// Whether the result counted.
+    Standing "standing" Word
+    /// The breaker's failures afterwards.
+    BreakerFailures "breaker_failures" Count
+    /// The bad results in a row afterwards.
+    HealthFailures "health_failures" Count
+    /// The state before.
+    From "from" Word
+    /// The state after.
+    To "to" Word
+    /// Until when.
+    Until "until_ns" Time
+    /// What an operator did.
+    Command "command" Word
+
+    // The answer.
+    /// How the request ended.
+    Outcome "outcome" Word
+    /// Calls made.
+    Attempts "attempts" Count
+    /// The limit that ended the attempts.
+    Limit "limit" Word
+    /// What the last real failure was taken for.
+    LastClass "last_class" Word
+    /// The name of the last real failure.
+    LastCode "last_code" Word
+}
+
+impl Field {
+    /// The field with this key, if there is one.
+    pub fn named(label: &str) -> Option<Field> {
+        Field::ALL.iter().copied().find(|field| field.label() == label)
+    }
+
+    /// A number that depends on the key alone.
+    pub(crate) const fn hash(self) -> u64 {
+        HASHES[self as usize]
+    }
+
+    /// The value of a text as it is written in `events.jsonl`; `None` if it is not one of this field's unit.
+    pub fn parse(self, text: &str) -> Option<Value> {
+        match self.unit() {
+            Unit::Word | Unit::Words => Some(Value::Text(text.to_owned())),
+            Unit::Count | Unit::Time | Unit::Span => whole(text).map(Value::Number),
+            Unit::Money => dollars(text).map(|money| Value::Number(money.picos())),
+            Unit::List => None,
+        }
+    }
+}
+
+impl Unit {
+    /// What a value looks like, for messages.
+    pub const fn example(self) -> &'static str {
+        match self {
+            Unit::Word => "a word, such as \"primary\"",
+            Unit::Words => "one word, or several joined by `|`",
+            Unit::Count => "a whole number, such as 2",
+            Unit::Time | Unit::Span => "whole nanoseconds, such as 80000000",
+            Unit::Money => "dollars as a text, such as \"0.050\"",
+            Unit::List => "a list",
+        }
+    }
+}
+
+fn whole(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if digits { text.parse().ok() } else { None }
+}
+
+/// Dollars as a decimal text with at most twelve decimals, with or without `$`.
+fn dollars(text: &str) -> Option<Money> {
+    let text = text.strip_prefix('$').unwrap_or(text);
+    let (dollars, part) = text.split_once('.').unwrap_or((text, "0"));
+    if part.len() > 12 {
+        return None;
+    }
+    let scale = 10_u64.pow(12 - u32::try_from(part.len()).expect("at most twelve digits"));
+    let picos = whole(dollars)?.checked_mul(1_000_000_000_000)?.checked_add(whole(part)? * scale)?;
+    Some(Money::from_picos(picos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_found_by_its_key_and_no_key_is_used_twice() {
+        for field in Field::ALL {
+            assert_eq!(Field::named(field.label()), Some(*field), "{}", field.label());
+        }
+        assert_eq!(Field::named("rout"), None);
+    }
+
+    #[test]
+    fn the_unit_is_in_the_name() {
+        for field in Field::ALL {
+            let label = field.label();
+            assert_eq!(label.contains("_usd"), field.unit() == Unit::Money, "{label}");
+            assert_eq!(label.ends_with("_ns"), matches!(field.unit(), Unit::Time | Unit::Span), "{label}");
+        }
+    }
+
+    #[test]
+    fn a_value_reads_as_it_is_written() {
+        let number = |field: Field, text| match field.parse(text) {
+            Some(Value::Number(n)) => Some(n),
+            Some(Value::Text(_)) | None => None,
+        };
+        assert_eq!(number(Field::Cap, "0.050"), Some(50_000_000_000));
+        assert_eq!(number(Field::Cap, "$3"), Some(3_000_000_000_000));
+        assert_eq!(number(Field::Cap, "0.000000000001"), Some(1));
+        assert_eq!(number(Field::At, "80000000"), Some(80_000_000));
+        for wrong in ["", "-1", "+1", "1e3", "0.0000000000001", "1.", ".5", "99999999999999999999"] {
+            assert_eq!(Field::Cap.parse(wrong), None, "{wrong:?}");
+        }
+        for wrong in ["", "-1", "+1", "80 ms", "1.5", "99999999999999999999"] {
+            assert_eq!(Field::At.parse(wrong), None, "{wrong:?}");
+        }
+    }
+}

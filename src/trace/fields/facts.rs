@@ -1,0 +1,207 @@
+//! How facts read.
+
+use super::{Sink, Teller};
+use crate::gateway::{Answer, Bill, Command, Delivery, Receipt, Request, Wait};
+use crate::policy::ledger::Amount;
+use crate::policy::prices::Tier;
+use crate::policy::taxonomy::Class;
+use crate::sim::{Declared, Scripted};
+use crate::trace::field::Field;
+use crate::trace::text::Text;
+use crate::units::{CallId, CredentialId, Duration, Money, Name, Price, RouteId, Timestamp};
+
+impl<S: Sink> Teller<'_, S> {
+    pub(super) fn declared(&mut self, declared: Declared) {
+        match declared {
+            Declared::Limits => self.limits(),
+            Declared::Tenant(id) => {
+                let tenant = self.catalog.tenants[id.index()];
+                self.name(Field::Tenant, tenant.name);
+                self.cap(Field::Cap, Field::CapTokens, tenant.cap);
+                if let Some(window) = tenant.window {
+                    self.span(Field::WindowLength, window);
+                }
+            }
+            Declared::Task(id) => {
+                let task = self.catalog.tasks[id.index()];
+                self.name(Field::Task, task.name);
+                self.cap(Field::Cap, Field::CapTokens, task.cap);
+            }
+            Declared::Route(id) => self.offer(id),
+        }
+    }
+
+    fn limits(&mut self) {
+        let limits = &self.catalog.limits;
+        if limits.attempts_max < u32::MAX {
+            self.count(Field::AttemptsMax, u64::from(limits.attempts_max));
+        }
+        self.count(Field::LegsMax, u64::from(limits.legs_max));
+        self.cap(Field::AttemptCostMax, Field::AttemptTokensMax, limits.attempt_max);
+        if limits.hint_max < Duration::MAX {
+            self.span(Field::HintMax, limits.hint_max);
+        }
+        let versions = self.catalog.versions;
+        self.name_if(Field::PolicyVersion, versions.policy);
+        self.name_if(Field::PricesVersion, versions.prices);
+        self.name_if(Field::RegistryVersion, versions.registry);
+    }
+
+    fn offer(&mut self, id: RouteId) {
+        let catalog = self.catalog;
+        let route = &catalog.routes[id.index()];
+        let offer = &route.offer;
+        self.route(id);
+        self.provider(route.provider);
+        self.model(route.model);
+        self.position(Field::Region, &catalog.regions, offer.region.first());
+        self.position(Field::Deployment, &catalog.deployments, offer.deployment.first());
+        self.position(Field::DataClassMax, &catalog.classes, Some(offer.class_max));
+        self.members(Field::Capabilities, &catalog.capabilities, offer.capabilities);
+        self.members(Field::TaskTypes, &catalog.task_types, offer.task_types);
+        self.name_if(Field::Protocol, offer.protocol);
+        self.name_if(Field::Contract, offer.contract);
+        self.count_below_max(Field::ContextMax, offer.context_max, u64::MAX);
+        self.count_below_max(Field::OutputMax, u64::from(offer.output_max), u64::from(u32::MAX));
+        self.prices(&BASE_PRICES, &offer.prices.base);
+        if let Some((above, tier)) = &offer.prices.long {
+            self.count(Field::LongAbove, *above);
+            self.prices(&LONG_PRICES, tier);
+        }
+        if !route.pool.is_empty() {
+            self.sink.text(Field::Credentials, Text::Credentials(catalog, &route.pool));
+        }
+    }
+
+    /// Input and output always; the others where they cost something.
+    fn prices(&mut self, fields: &[Field; 6], tier: &Tier) {
+        let prices = [tier.input, tier.output, tier.cache_read, tier.cache_write, tier.image, tier.audio];
+        for (at, (field, price)) in fields.iter().zip(prices).enumerate() {
+            if at < 2 || price > Price::default() {
+                self.money(*field, Money::from_picos(price.picos_per_token()).times(1_000_000));
+            }
+        }
+    }
+
+    pub(super) fn arrived(&mut self, request: &Request) {
+        let (catalog, envelope) = (self.catalog, &request.envelope);
+        self.request(request.id);
+        self.name_if(Field::Task, request.payer.task.map(|id| catalog.tasks[id.index()].name));
+        self.name_if(Field::Tenant, request.payer.tenant.map(|id| catalog.tenants[id.index()].name));
+        self.members(Field::Capabilities, &catalog.capabilities, envelope.capabilities);
+        self.members(Field::Regions, &catalog.regions, envelope.regions);
+        self.members(Field::Deployments, &catalog.deployments, envelope.deployments);
+        self.position(Field::DataClass, &catalog.classes, Some(envelope.class));
+        self.position(Field::TaskType, &catalog.task_types, envelope.task_type);
+        self.name_if(Field::Protocol, envelope.protocol);
+        self.name_if(Field::Contract, envelope.contract);
+        self.input_tokens(&envelope.estimate);
+        self.count(Field::OutputMax, u64::from(envelope.estimate.output));
+        if request.deadline < Timestamp::MAX {
+            self.time(Field::Deadline, request.deadline);
+        }
+        let cap = Amount { money: envelope.cost_max, tokens: envelope.tokens_max };
+        self.cap(Field::CostMax, Field::TokensMax, cap);
+        self.word(
+            Field::Delivery,
+            match request.delivery {
+                Delivery::Whole => "whole",
+                Delivery::Stream => "stream",
+            },
+        );
+    }
+
+    pub(super) fn woke(&mut self, wait: Wait) {
+        let word = match wait {
+            Wait::Deadline(_) => "deadline",
+            Wait::Attempt(_) => "attempt",
+            Wait::FirstByte(_) => "first_byte",
+            Wait::Idle(_) => "idle",
+            Wait::Receipt(_) => "receipt",
+            Wait::Health(_) => "health",
+            Wait::Retry(_) => "retry",
+        };
+        self.word(Field::Wait, word);
+        match wait {
+            Wait::Deadline(request) | Wait::Retry(request) => self.request(request),
+            Wait::Attempt(call) | Wait::FirstByte(call) | Wait::Idle(call) | Wait::Receipt(call) => {
+                self.call(call);
+            }
+            Wait::Health(health) => self.name(Field::Health, self.catalog.healths[health.index()]),
+        }
+    }
+
+    pub(super) fn operated(&mut self, command: Command) {
+        match command {
+            Command::ResetBench(bench) => {
+                self.word(Field::Command, "reset_bench");
+                self.bench(bench);
+            }
+            Command::ResetBreaker(id) => {
+                self.word(Field::Command, "reset_breaker");
+                self.name(Field::Breaker, self.catalog.breakers[id.index()]);
+            }
+            Command::ResetHealth(id) => {
+                self.word(Field::Command, "reset_health");
+                self.name(Field::Health, self.catalog.healths[id.index()]);
+            }
+        }
+    }
+
+    pub(super) fn begun(&mut self, call: CallId, credential: CredentialId, scripted: Scripted) {
+        self.call(call);
+        self.credential(credential);
+        self.word(
+            Field::Scripted,
+            match scripted {
+                Scripted::Foreseen => "foreseen",
+                Scripted::Forbidden => "forbidden",
+            },
+        );
+    }
+
+    pub(super) fn ended(
+        &mut self,
+        call: CallId,
+        truth: Option<Class>,
+        code: Option<Name>,
+        receipt: &Receipt,
+    ) {
+        self.call(call);
+        self.span(Field::Elapsed, self.at.since(self.roll.call(call).begun));
+        let (result, told) = match receipt.result {
+            Answer::Answered => ("answered", None),
+            Answer::Failed(diagnosis) => ("failed", Some(diagnosis.code)),
+            Answer::Cancelled => ("cancelled", None),
+        };
+        self.word(Field::Result, result);
+        if let Some(truth) = truth {
+            self.word(Field::Truth, truth.label());
+        }
+        self.name_if(Field::Code, code.or(told));
+        self.input_tokens(&receipt.usage);
+        self.count_above_zero(Field::OutputTokens, receipt.usage.output);
+        match receipt.bill {
+            Bill::Exact(money) => self.money(Field::Bill, money),
+            Bill::Unknown => {}
+        }
+    }
+}
+
+const BASE_PRICES: [Field; 6] = [
+    Field::InputPrice,
+    Field::OutputPrice,
+    Field::CacheReadPrice,
+    Field::CacheWritePrice,
+    Field::ImagePrice,
+    Field::AudioPrice,
+];
+
+const LONG_PRICES: [Field; 6] = [
+    Field::LongInputPrice,
+    Field::LongOutputPrice,
+    Field::LongCacheReadPrice,
+    Field::LongCacheWritePrice,
+    Field::LongImagePrice,
+    Field::LongAudioPrice,
+];

@@ -1,0 +1,227 @@
+//! The kinds of events: who writes each, and with which fields.
+
+use super::field::Field;
+use crate::gateway::{Action, Decision};
+use crate::sim::{Declared, What};
+
+/// Who wrote an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Author {
+    /// The world: a fact.
+    World,
+    /// The gateway: a claim.
+    Gateway,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $label:literal $author:ident [$($field:ident)*])+) => {
+        /// A kind of event.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[repr(u8)]
+        pub enum Kind { $($(#[$doc])* $kind),+ }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &[Kind] = &[$(Kind::$kind),+];
+
+            /// The word under `event` in `events.jsonl`.
+            pub const fn label(self) -> &'static str {
+                match self { $(Kind::$kind => $label),+ }
+            }
+
+            /// Who writes it.
+            pub const fn author(self) -> Author {
+                match self { $(Kind::$kind => Author::$author),+ }
+            }
+
+            /// The fields that it can have, in the order in which they are written.
+            pub const fn fields(self) -> &'static [Field] {
+                match self { $(Kind::$kind => &[$(Field::$field),*]),+ }
+            }
+
+            /// The start of its own part of a line.
+            pub(crate) const fn json(self) -> &'static str {
+                match self { $(Kind::$kind => concat!(",\"event\":\"", $label, "\"")),+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    // Facts.
+    /// The limits that the policy promises to keep, and the versions.
+    DeclaredLimits "declared_limits" World [
+        AttemptsMax LegsMax AttemptCostMax AttemptTokensMax HintMax PolicyVersion PricesVersion RegistryVersion
+    ]
+    /// A tenant and its cap.
+    DeclaredTenant "declared_tenant" World [Tenant Cap CapTokens WindowLength]
+    /// A task and its cap.
+    DeclaredTask "declared_task" World [Task Cap CapTokens]
+    /// A route and what it truly offers.
+    DeclaredRoute "declared_route" World [
+        Route Provider Model Region Deployment DataClassMax Capabilities TaskTypes Protocol Contract ContextMax
+        OutputMax InputPrice OutputPrice CacheReadPrice CacheWritePrice ImagePrice AudioPrice LongAbove
+        LongInputPrice LongOutputPrice LongCacheReadPrice LongCacheWritePrice LongImagePrice LongAudioPrice
+        Credentials
+    ]
+    /// A request came in.
+    Arrived "arrived" World [
+        Request Task Tenant Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
+        CacheReadTokens CacheWriteTokens ImageTokens AudioTokens OutputMax Deadline CostMax TokensMax Delivery
+    ]
+    /// The caller of a request hung up.
+    Abandoned "abandoned" World [Request]
+    /// A timer of the gateway was due.
+    Woke "woke" World [Wait Request Call Route Health]
+    /// An operator intervened.
+    Operated "operated" World [Command Scope Credential Project Model Provider Route Breaker Health]
+    /// An upstream took a call.
+    CallBegun "call_begun" World [Request Call Route Credential Scripted]
+    /// The first output of a stream left the upstream.
+    CallVisible "call_visible" World [Request Call Route]
+    /// A call is over and billed.
+    CallEnded "call_ended" World [
+        Request Call Route Elapsed Result Truth Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
+        AudioTokens OutputTokens Bill
+    ]
+    /// A cancelled call will never be billed.
+    CallLost "call_lost" World [Request Call Route]
+    // Claims.
+    /// The gateway weighed the routes.
+    Considered "considered" Gateway [Request Chosen Candidates]
+    /// It called an upstream.
+    Called "called" Gateway [Request Call Route Credential Attempt Role Breaker Generation]
+    /// From here on the caller sees this call's bytes, and no other's.
+    Committed "committed" Gateway [Request Call Route]
+    /// It stopped a call.
+    Cancelled "cancelled" Gateway [Request Call Route Class]
+    /// It answered the caller.
+    Replied "replied" Gateway [
+        Request Outcome Route Limit Level Class Code LastClass LastCode RetryAt Attempts Elapsed Left
+    ]
+    /// The last bill of a request is in.
+    Closed "closed" Gateway [Request Spent]
+    /// It set the worst case of a call aside.
+    Reserved "reserved" Gateway [Request Route Reserved ReservedTokens Window]
+    /// A route is not affordable; no call is made.
+    Denied "denied" Gateway [
+        Request Route Level Counted Settled Held Wanted Projected Cap SettledTokens HeldTokens WantedTokens
+        ProjectedTokens CapTokens
+    ]
+    /// What a failure means.
+    Classified "classified" Gateway [Request Call Route Class Code Rule Scope Resend Hint HintAt]
+    /// What a result said about health.
+    Signalled "signalled" Gateway [
+        Request Call Route Signal Class Standing Breaker BreakerFailures Health HealthFailures
+    ]
+    /// A breaker moved.
+    BreakerMoved "breaker_moved" Gateway [Breaker From To Generation Until]
+    /// A health state moved.
+    HealthMoved "health_moved" Gateway [Health From To Until]
+    /// Something is left alone for a time.
+    Benched "benched" Gateway [Scope Credential Project Model Provider Route Until Class]
+    /// An operator freed it.
+    Freed "freed" Gateway [Scope Credential Project Model Provider Route]
+    /// Somebody must look at a credential.
+    Alerted "alerted" Gateway [Credential Class Code]
+    /// A call's cost is final, or assumed.
+    Settled "settled" Gateway [
+        Request Call Route Basis Reserved Billed Released Overrun ReservedTokens BilledTokens Window
+    ]
+    /// Another attempt is planned.
+    RetryScheduled "retry_scheduled" Gateway [Request Route Delay At Hint Quoted]
+    /// A wait was not slept: it fits no budget.
+    WaitRefused "wait_refused" Gateway [Request WaitLength Left Why]
+    /// The gateway stopped a call that took too long.
+    TimedOut "timed_out" Gateway [Request Call Route Class]
+}
+
+/// The fields of one object in the list of [`Field::Candidates`], in the order in which they are written.
+pub const CANDIDATE: &[Field] = &[
+    Field::Route,
+    Field::Verdict,
+    Field::By,
+    Field::Reasons,
+    Field::Gate,
+    Field::RetryAt,
+    Field::Level,
+    Field::WorstCase,
+];
+
+impl Kind {
+    /// The kind of what an entry says.
+    pub const fn of(what: &What<'_>) -> Kind {
+        match what {
+            What::Declared(Declared::Limits) => Kind::DeclaredLimits,
+            What::Declared(Declared::Tenant(_)) => Kind::DeclaredTenant,
+            What::Declared(Declared::Task(_)) => Kind::DeclaredTask,
+            What::Declared(Declared::Route(_)) => Kind::DeclaredRoute,
+            What::Arrived { .. } => Kind::Arrived,
+            What::Abandoned { .. } => Kind::Abandoned,
+            What::Woke { .. } => Kind::Woke,
+            What::Operated { .. } => Kind::Operated,
+            What::CallBegun { .. } => Kind::CallBegun,
+            What::CallVisible { .. } => Kind::CallVisible,
+            What::CallEnded { .. } => Kind::CallEnded,
+            What::CallLost { .. } => Kind::CallLost,
+            What::Considered { .. } => Kind::Considered,
+            What::Acted(action) => Kind::of_action(action),
+            What::Decided(decision) => Kind::of_decision(decision),
+        }
+    }
+
+    const fn of_action(action: &Action) -> Kind {
+        match action {
+            Action::Call(_) => Kind::Called,
+            Action::Commit { .. } => Kind::Committed,
+            Action::Cancel { .. } => Kind::Cancelled,
+            Action::Reply { .. } => Kind::Replied,
+            Action::Close { .. } => Kind::Closed,
+        }
+    }
+
+    const fn of_decision(decision: &Decision) -> Kind {
+        match decision {
+            Decision::Reserved { .. } => Kind::Reserved,
+            Decision::Denied { .. } => Kind::Denied,
+            Decision::Classified { .. } => Kind::Classified,
+            Decision::Signalled { .. } => Kind::Signalled,
+            Decision::BreakerMoved { .. } => Kind::BreakerMoved,
+            Decision::HealthMoved { .. } => Kind::HealthMoved,
+            Decision::Benched { .. } => Kind::Benched,
+            Decision::Freed { .. } => Kind::Freed,
+            Decision::Alerted { .. } => Kind::Alerted,
+            Decision::Settled { .. } => Kind::Settled,
+            Decision::RetryScheduled { .. } => Kind::RetryScheduled,
+            Decision::WaitRefused { .. } => Kind::WaitRefused,
+            Decision::TimedOut { .. } => Kind::TimedOut,
+        }
+    }
+
+    /// The kind with this label, if there is one.
+    pub fn named(label: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| kind.label() == label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_found_by_its_label_and_no_label_is_used_twice() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::named(kind.label()), Some(*kind));
+        }
+        assert_eq!(Kind::named("answered"), None);
+    }
+
+    #[test]
+    fn no_kind_has_a_field_twice() {
+        for kind in Kind::ALL {
+            for (at, field) in kind.fields().iter().enumerate() {
+                assert!(!kind.fields()[..at].contains(field), "{} has {}", kind.label(), field.label());
+            }
+        }
+    }
+}

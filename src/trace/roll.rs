@@ -1,0 +1,94 @@
+//! Who is behind a slot: requests and calls by name, for as long as somebody may still speak of them.
+
+use crate::gateway::Action;
+use crate::sim::{Entry, RequestName, What};
+use crate::units::{CallId, RequestId, RouteId, Timestamp};
+
+/// The names behind the slots. As large as the most requests and calls that were ever in flight at once.
+#[derive(Clone, Debug, Default)]
+pub struct Roll {
+    requests: Vec<Asked>,
+    calls: Vec<Made>,
+}
+
+/// A request that arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Its name.
+    pub name: RequestName,
+    /// When it arrived.
+    pub arrived: Timestamp,
+}
+
+/// A call that was made. It keeps the request's name by value: its receipt may come after the request is
+/// closed and its slot is used again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Made {
+    /// The request that it was made for.
+    pub request: RequestName,
+    /// Its number there, from one.
+    pub nth: u32,
+    /// The route that was called.
+    pub route: RouteId,
+    /// When.
+    pub begun: Timestamp,
+}
+
+const NOBODY: RequestName = RequestName { source: 0, ordinal: 0 };
+
+impl Roll {
+    /// Takes in one entry: once for each, and before it is read.
+    pub fn note(&mut self, entry: &Entry<'_>) {
+        match entry.what {
+            What::Arrived { request, name } => {
+                let asked = Asked { name, arrived: entry.at };
+                put(&mut self.requests, request.id.index(), asked, Asked { name: NOBODY, ..asked });
+            }
+            What::Acted(Action::Call(call)) => {
+                let made = Made {
+                    request: self.request(call.request).name,
+                    nth: call.nth,
+                    route: call.route,
+                    begun: entry.at,
+                };
+                put(&mut self.calls, call.call.index(), made, Made { request: NOBODY, ..made });
+            }
+            What::Acted(
+                Action::Commit { .. } | Action::Cancel { .. } | Action::Reply { .. } | Action::Close { .. },
+            )
+            | What::Declared(_)
+            | What::Abandoned { .. }
+            | What::Woke { .. }
+            | What::Operated { .. }
+            | What::CallBegun { .. }
+            | What::CallVisible { .. }
+            | What::CallEnded { .. }
+            | What::CallLost { .. }
+            | What::Considered { .. }
+            | What::Decided(_) => {}
+        }
+    }
+
+    /// The request that has this slot, or had it last.
+    ///
+    /// # Panics
+    /// If no request has arrived in it.
+    pub fn request(&self, id: RequestId) -> Asked {
+        self.requests[id.index()]
+    }
+
+    /// The call that has this slot, or had it last.
+    ///
+    /// # Panics
+    /// If no call was made in it.
+    pub fn call(&self, id: CallId) -> Made {
+        self.calls[id.index()]
+    }
+}
+
+fn put<T: Copy>(slots: &mut Vec<T>, at: usize, value: T, vacant: T) {
+    if at >= slots.len() {
+        slots.resize(at + 1, vacant);
+    }
+    slots[at] = value;
+}

@@ -1,0 +1,242 @@
+//! The words of an entry, not yet written down: a sink writes, hashes or compares them piece by piece, and
+//! nothing is put together for it.
+
+use crate::policy::eligibility::{Reason, Reasons};
+use crate::sim::{Catalog, RequestName, SourceKind};
+use crate::units::{CredentialId, Name, Names, Set64};
+
+/// One word, or several.
+#[derive(Clone, Copy, Debug)]
+pub enum Text<'a> {
+    /// A word of the event format. Plain ASCII without quotes.
+    Word(&'static str),
+    /// A name of the scenario.
+    Name(&'a Names, Name),
+    /// A request: the name of its source, with a number if the source has many.
+    Request(&'a Catalog, RequestName),
+    /// A call: its request, and its number there.
+    Call(&'a Catalog, RequestName, u32),
+    /// The members of a set, as positions in a list.
+    Members(&'a Names, &'a [Name], Set64),
+    /// Credentials with their projects.
+    Credentials(&'a Catalog, &'a [CredentialId]),
+    /// Reasons, and the capability that is missing.
+    Reasons(Reasons, Option<(&'a Names, Name)>),
+}
+
+/// A piece of a [`Text`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Piece<'a> {
+    /// Plain ASCII without quotes.
+    Word(&'static str),
+    /// A name: any text. With its hash.
+    Name(&'a str, u64),
+    /// A number.
+    Number(u32),
+    /// The `|` before another word.
+    Bar,
+    /// The `:` before the detail of a word.
+    Colon,
+}
+
+impl<'a> Text<'a> {
+    /// Hands every piece to `take`, in order.
+    #[inline]
+    pub fn pieces(self, mut take: impl FnMut(Piece<'a>)) {
+        match self {
+            Text::Word(word) => take(Piece::Word(word)),
+            Text::Name(names, name) => take(spelled(names, name)),
+            Text::Request(catalog, name) => request(catalog, name, &mut take),
+            Text::Call(catalog, name, nth) => {
+                request(catalog, name, &mut take);
+                take(Piece::Word("#"));
+                take(Piece::Number(nth));
+            }
+            Text::Members(names, list, set) => members(names, list, set, &mut take),
+            Text::Credentials(catalog, pool) => credentials(catalog, pool, &mut take),
+            Text::Reasons(reasons, missing) => listed(reasons, missing, &mut take),
+        }
+    }
+
+    /// Whether it reads exactly `text`. Puts nothing together.
+    pub fn is(self, text: &str) -> bool {
+        let mut rest = Some(text.as_bytes());
+        self.pieces(|piece| rest = rest.and_then(|rest| piece.strip_from(rest)));
+        rest.is_some_and(<[u8]>::is_empty)
+    }
+
+    /// Whether one of its words is `word`, with or without the detail behind the `:`; or all of it is.
+    pub fn has(self, word: &str) -> bool {
+        let mut found = self.is(word);
+        let mut rest = Some(word.as_bytes());
+        let is_read = |rest: Option<&[u8]>| rest.is_some_and(<[u8]>::is_empty);
+        self.pieces(|piece| {
+            if matches!(piece, Piece::Bar | Piece::Colon) {
+                found |= is_read(rest);
+            }
+            rest = if piece == Piece::Bar {
+                Some(word.as_bytes())
+            } else {
+                rest.and_then(|rest| piece.strip_from(rest))
+            };
+        });
+        found || is_read(rest)
+    }
+}
+
+impl std::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut result = Ok(());
+        self.pieces(|piece| {
+            result = result.and_then(|()| match piece {
+                Piece::Word(text) | Piece::Name(text, _) => f.write_str(text),
+                Piece::Number(n) => write!(f, "{n}"),
+                Piece::Bar => f.write_str("|"),
+                Piece::Colon => f.write_str(":"),
+            });
+        });
+        result
+    }
+}
+
+impl Piece<'_> {
+    /// What is left of `text` behind this piece, if it begins with it.
+    fn strip_from<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        match self {
+            Piece::Word(piece) | Piece::Name(piece, _) => text.strip_prefix(piece.as_bytes()),
+            Piece::Number(n) => text.strip_prefix(Decimal::of(u64::from(*n)).bytes()),
+            Piece::Bar => text.strip_prefix(b"|"),
+            Piece::Colon => text.strip_prefix(b":"),
+        }
+    }
+}
+
+fn spelled<'a>(names: &'a Names, name: Name) -> Piece<'a> {
+    Piece::Name(names.text(name), names.hash(name))
+}
+
+#[inline]
+fn request<'a>(catalog: &'a Catalog, name: RequestName, take: &mut impl FnMut(Piece<'a>)) {
+    let source = &catalog.sources[usize::from(name.source)];
+    take(spelled(&catalog.names, source.name));
+    match source.kind {
+        SourceKind::Listed => {}
+        SourceKind::Stream => {
+            take(Piece::Word("/"));
+            take(Piece::Number(name.ordinal.saturating_add(1)));
+        }
+    }
+}
+
+fn members<'a>(names: &'a Names, list: &[Name], set: Set64, take: &mut impl FnMut(Piece<'a>)) {
+    let mut first = true;
+    for member in set.iter().take_while(|member| usize::from(*member) < list.len()) {
+        if !first {
+            take(Piece::Bar);
+        }
+        first = false;
+        take(spelled(names, list[usize::from(member)]));
+    }
+}
+
+fn credentials<'a>(catalog: &'a Catalog, pool: &[CredentialId], take: &mut impl FnMut(Piece<'a>)) {
+    for (at, id) in pool.iter().enumerate() {
+        if at > 0 {
+            take(Piece::Bar);
+        }
+        let fact = catalog.credentials[id.index()];
+        take(spelled(&catalog.names, fact.name));
+        take(Piece::Word("@"));
+        take(spelled(&catalog.names, catalog.projects[fact.project.index()]));
+    }
+}
+
+fn listed<'a>(reasons: Reasons, missing: Option<(&'a Names, Name)>, take: &mut impl FnMut(Piece<'a>)) {
+    for (at, reason) in reasons.iter().enumerate() {
+        if at > 0 {
+            take(Piece::Bar);
+        }
+        take(Piece::Word(reason.label()));
+        if let (Reason::MissingCapability, Some((names, name))) = (reason, missing) {
+            take(Piece::Colon);
+            take(spelled(names, name));
+        }
+    }
+}
+
+/// A whole number in decimal digits, written into itself.
+pub(crate) struct Decimal {
+    digits: [u8; 20],
+    start: usize,
+}
+
+impl Decimal {
+    /// The digits of `n`, two at a time.
+    #[inline]
+    pub(crate) fn of(mut n: u64) -> Decimal {
+        let (mut digits, mut start) = ([b'0'; 20], 20);
+        while n >= 100 {
+            let pair = PAIRS[(n % 100) as usize];
+            n /= 100;
+            start -= 2;
+            [digits[start], digits[start + 1]] = pair;
+        }
+        let pair = PAIRS[n as usize];
+        if n >= 10 {
+            start -= 2;
+            [digits[start], digits[start + 1]] = pair;
+        } else {
+            start -= 1;
+            digits[start] = pair[1];
+        }
+        Decimal { digits, start }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.digits[self.start..]
+    }
+}
+
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
+        n += 1;
+    }
+    pairs
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_written_as_the_standard_library_writes_it() {
+        let around = (0..64).flat_map(|bit| [1u64 << bit, (1u64 << bit) - 1]);
+        let tens = (0..20).flat_map(|e| [10u64.pow(e), 10u64.pow(e) - 1]);
+        for n in around.chain(tens).chain(0..2000).chain([u64::MAX]) {
+            assert_eq!(Decimal::of(n).bytes(), n.to_string().as_bytes());
+        }
+    }
+
+    #[test]
+    fn one_reason_among_several_is_found_with_and_without_its_detail() {
+        let mut names = Names::default();
+        let tools = names.intern("tools");
+        let told = [Reason::DataResidency, Reason::MissingCapability, Reason::RequestBudget];
+        let others = Reason::ALL.into_iter().filter(|reason| !told.contains(reason));
+        let reasons = others.fold(Reasons::ALL, Reasons::without);
+        let text = Text::Reasons(reasons, Some((&names, tools)));
+        let whole = "data_residency|missing_capability:tools|request_budget";
+        assert_eq!(text.to_string(), whole);
+        let yes =
+            ["data_residency", "missing_capability", "missing_capability:tools", "request_budget", whole];
+        assert!(yes.iter().all(|word| text.has(word)));
+        let no =
+            ["", "data", "tools", "missing_capability:", "request_budget|", "data_residency|request_budget"];
+        assert!(no.iter().all(|word| !text.has(word)));
+        assert!(text.is(whole) && !text.is("data_residency"));
+    }
+}
