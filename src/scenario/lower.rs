@@ -50,6 +50,9 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
         legs_max: 1,
         attempt_max: world.policy.budget.attempt_max,
         hint_max: world.policy.retry.hint_max,
+        calls_per_route_max: world.policy.retry.calls_per_route_max,
+        reserve_retries: world.policy.eligibility.reserve_retries,
+        probes_max: world.policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
     };
     world.operator.sort_by_key(|command| command.0);
     Setup {

@@ -217,9 +217,13 @@ fn breaker(f: &mut Form<'_, '_>) -> (Option<breaker::Config>, Domain) {
             &[("500 s", "it outlives the outage", "")],
         ),
         &DURATION,
-        "5 s",
+        "30 s",
     );
-    let config = breaker::Config { failures, open_for };
+    let config = breaker::Config {
+        trip: breaker::Trip::Run { bad: failures },
+        cooldown: breaker::Cooldown::Fixed(open_for),
+        ..breaker::Config::default()
+    };
     let about_enabled = knob(
         "enabled",
         "Whether there is a breaker.",

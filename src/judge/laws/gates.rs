@@ -14,16 +14,17 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
     };
     let (who, route) = (|| book.request_name(begun.request), || book.route_name(begun.route));
     match page.state {
-        breaker::State::Closed => Ruling::Silent,
-        breaker::State::Open if page.is_open_at(begun.at) => {
+        breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Ruling::Silent,
+        breaker::State::Open | breaker::State::ForcedOpen if page.is_open_at(begun.at) => {
             Ruling::Broken(format!("{} calls {} while its breaker is OPEN", who(), route()))
         }
-        breaker::State::Open => Ruling::Held,
+        breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
-            Ruling::unless((page.probes >= allowed).then(|| {
-                format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())
-            }))
+            Ruling::unless(
+                (page.probes >= allowed)
+                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())),
+            )
         }
     }
 }
@@ -36,8 +37,11 @@ pub(super) fn opens_in_time(
     transition: &breaker::Transition,
 ) -> Ruling {
     match transition.to {
-        breaker::State::Open => Ruling::Held,
-        breaker::State::Closed | breaker::State::HalfOpen => {
+        breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
+        breaker::State::Closed
+        | breaker::State::HalfOpen
+        | breaker::State::Disabled
+        | breaker::State::MetricsOnly => {
             let early = book.breaker(id).is_some_and(|page| page.is_open_at(at));
             Ruling::unless(early.then(|| {
                 format!("the breaker {} leaves OPEN before its cooldown is over", breaker_name(book, id))
@@ -73,12 +77,22 @@ fn tell(until: Timestamp) -> String {
 
 /// Judged by the truth of the call, never by the class that the gateway saw in it.
 pub(super) fn neutral_is_told_neutral(book: &Book<'_>, decision: &Decision) -> Ruling {
-    let Decision::Signalled { call, breaker, health, signal, standing, breaker_failures, health_failures, .. } =
-        decision
+    let Decision::Signalled {
+        call,
+        breaker,
+        health,
+        signal,
+        standing,
+        breaker_failures,
+        health_failures,
+        ..
+    } = decision
     else {
         return Ruling::Silent;
     };
-    let Some(page) = book.call(*call) else { return Ruling::Broken("a result of no call is told".to_owned()) };
+    let Some(page) = book.call(*call) else {
+        return Ruling::Broken("a result of no call is told".to_owned());
+    };
     let Some(class) = book.meaning(page).filter(|class| class.is_neutral()) else { return Ruling::Silent };
     let is_told_neutral = *signal == Signal::Neutral || *standing == Freshness::Stale;
     let was = book.breaker(*breaker).and_then(|page| page.failures);
