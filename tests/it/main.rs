@@ -1,3 +1,4 @@
-//! The integration tests: one binary.
+//! One test binary: it links once.
 
 mod breaker_vectors;
+mod reference;
