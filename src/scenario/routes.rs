@@ -28,17 +28,25 @@ pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
     let upstream = f.table("upstream", |f| upstream(f, &mut world.catalog.names));
     let Some(name) = name else { return };
     let (provider, model) = (identity.provider, identity.model);
-    world.catalog.routes.push(RouteFact { name, provider, model, pool: pool.clone(), offer });
+    let breaker = BreakerId(domain(world, world.breaker_scope, name, &identity, Machine::Breaker));
+    let health = HealthId(domain(world, world.health_scope, name, &identity, Machine::Health));
+    world.catalog.routes.push(RouteFact {
+        name,
+        provider,
+        model,
+        pool: pool.clone(),
+        offer,
+        breaker,
+        health,
+    });
     let draw = world.catalog.names.hash(name);
-    let breaker = domain(world, world.breaker_scope, name, &identity, Machine::Breaker);
-    let health = domain(world, world.health_scope, name, &identity, Machine::Health);
     world.registry.routes.push(Route {
         offer,
         provider,
         model,
         pool,
-        breaker: BreakerId(breaker),
-        health: HealthId(health),
+        breaker,
+        health,
         latency_p95,
         quality,
         weight,

@@ -21,9 +21,10 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
         breaker::State::Open => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
-            Ruling::unless((page.probes >= allowed).then(|| {
-                format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())
-            }))
+            Ruling::unless(
+                (page.probes >= allowed)
+                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())),
+            )
         }
     }
 }
@@ -73,12 +74,22 @@ fn tell(until: Timestamp) -> String {
 
 /// Judged by the truth of the call, never by the class that the gateway saw in it.
 pub(super) fn neutral_is_told_neutral(book: &Book<'_>, decision: &Decision) -> Ruling {
-    let Decision::Signalled { call, breaker, health, signal, standing, breaker_failures, health_failures, .. } =
-        decision
+    let Decision::Signalled {
+        call,
+        breaker,
+        health,
+        signal,
+        standing,
+        breaker_failures,
+        health_failures,
+        ..
+    } = decision
     else {
         return Ruling::Silent;
     };
-    let Some(page) = book.call(*call) else { return Ruling::Broken("a result of no call is told".to_owned()) };
+    let Some(page) = book.call(*call) else {
+        return Ruling::Broken("a result of no call is told".to_owned());
+    };
     let Some(class) = book.meaning(page).filter(|class| class.is_neutral()) else { return Ruling::Silent };
     let is_told_neutral = *signal == Signal::Neutral || *standing == Freshness::Stale;
     let was = book.breaker(*breaker).and_then(|page| page.failures);

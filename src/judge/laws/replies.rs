@@ -19,7 +19,10 @@ pub(super) struct Reply {
 pub(super) fn slot_is_free(book: &Book<'_>, id: RequestId) -> Ruling {
     let in_use = book.request(id).filter(|page| page.phase != Phase::Closed);
     in_use.map_or(Ruling::Silent, |_| {
-        Ruling::Broken(format!("{} is not closed and another request arrives in its slot", book.request_name(id)))
+        Ruling::Broken(format!(
+            "{} is not closed and another request arrives in its slot",
+            book.request_name(id)
+        ))
     })
 }
 
@@ -34,9 +37,11 @@ pub(super) fn closes_last(book: &Book<'_>, id: RequestId) -> Ruling {
     match page.phase {
         Phase::Open => Ruling::Broken(format!("{} is closed before it is answered", who())),
         Phase::Closed => Ruling::Broken(format!("{} is closed again", who())),
-        Phase::Replied => Ruling::unless((page.unsettled > 0).then(|| {
-            format!("{} is closed with {} bills neither in nor given up", who(), page.unsettled)
-        })),
+        Phase::Replied => {
+            Ruling::unless((page.unsettled > 0).then(|| {
+                format!("{} is closed with {} bills neither in nor given up", who(), page.unsettled)
+            }))
+        }
     }
 }
 
@@ -52,7 +57,11 @@ pub(super) fn never_closed(book: &Book<'_>, page: &RequestPage) -> Option<String
 pub(super) fn reply_within_deadline(book: &Book<'_>, reply: &Reply) -> Ruling {
     let deadline = book.request(reply.request).map_or(Timestamp::ZERO, |page| page.request.deadline);
     Ruling::unless((reply.at > deadline).then(|| {
-        format!("{} is answered at {}, its deadline was {deadline}", book.request_name(reply.request), reply.at)
+        format!(
+            "{} is answered at {}, its deadline was {deadline}",
+            book.request_name(reply.request),
+            reply.at
+        )
     }))
 }
 
@@ -71,7 +80,11 @@ pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling 
     };
     Ruling::unless((!names_it).then(|| {
         let (who, what) = (book.request_name(reply.request), reply.outcome.label());
-        format!("{who} met {} on {} and is answered {what}", fault.class.label(), book.route_name(fault.route))
+        format!(
+            "{who} met {} on {} and is answered {what}",
+            fault.class.label(),
+            book.route_name(fault.route)
+        )
     }))
 }
 
@@ -158,7 +171,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             if seen == Some(route) { misnamed(page, Some(last)) } else { Some(not_seen(book, route)) }
         }
         Outcome::Terminal { last } => misnamed(page, Some(last)),
-        Outcome::Exhausted { limit: Limit::Attempts, .. } if page.attempts < book.facts.limits.attempts_max => {
+        Outcome::Exhausted { limit: Limit::Attempts, .. }
+            if page.attempts < book.facts.limits.attempts_max =>
+        {
             Some(format!("after {} of {} calls", page.attempts, book.facts.limits.attempts_max))
         }
         Outcome::Exhausted { last, .. } => misnamed(page, Some(last)),
