@@ -336,7 +336,15 @@ mod tests {
             });
             registry.credentials.push(ProjectId(id));
             catalog.credentials.push(CredentialFact { name, project: ProjectId(id) });
-            catalog.routes.push(RouteFact { name, provider, model, pool, offer });
+            catalog.routes.push(RouteFact {
+                name,
+                provider,
+                model,
+                pool,
+                offer,
+                breaker: BreakerId(id),
+                health: HealthId(id),
+            });
             catalog.breakers.push(name);
             catalog.healths.push(name);
             let script = vec![reply(&mut catalog)];

@@ -54,6 +54,8 @@ pub(crate) fn catalog() -> Catalog {
         model: ModelId(at),
         pool: vec![CredentialId(at)],
         offer,
+        breaker: BreakerId(at),
+        health: HealthId(at),
     };
     let tier = Tier {
         input: Price::from_picos_per_token(1_000_000),
