@@ -364,8 +364,8 @@ impl<'a> Form<'a, '_> {
         word: &Word,
         known: impl IntoIterator<Item = &'k str> + Clone,
     ) {
-        let help = instead_of(&word.text, known).unwrap_or_else(|| "the file declares none".to_owned());
-        let help = Some(help);
+        let none = known.clone().into_iter().next().is_none();
+        let help = instead_of(&word.text, known).or(none.then(|| "the file declares none".to_owned()));
         self.problem(&word.span, format!("there is no {what} `{}`", word.text), help);
     }
 

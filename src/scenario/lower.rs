@@ -21,6 +21,8 @@ pub(super) struct World {
     pub(super) breaker_scope: Domain,
     /// What shares a health state.
     pub(super) health_scope: Domain,
+    /// Probes that a half-open breaker lets through at once.
+    pub(super) probes_max: u32,
     /// The upstream behind each route.
     pub(super) upstreams: Vec<Upstream>,
     /// Where requests come from.
@@ -45,15 +47,7 @@ pub(super) enum Domain {
 pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
     let mut world = World::default();
     out.read(table, |f| whole(f, &mut world));
-    world.catalog.limits = Limits {
-        attempts_max: world.policy.retry.attempts_max,
-        legs_max: 1,
-        attempt_max: world.policy.budget.attempt_max,
-        hint_max: world.policy.retry.hint_max,
-        calls_per_route_max: world.policy.retry.calls_per_route_max,
-        reserve_retries: world.policy.eligibility.reserve_retries,
-        probes_max: world.policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
-    };
+    world.catalog.limits = limits(&world);
     world.operator.sort_by_key(|command| command.0);
     Setup {
         seed: 0,
@@ -63,6 +57,20 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
         upstreams: world.upstreams,
         sources: world.sources,
         operator: world.operator,
+    }
+}
+
+/// What the policy promises never to exceed.
+fn limits(world: &World) -> Limits {
+    let policy = &world.policy;
+    Limits {
+        attempts_max: policy.retry.attempts_max,
+        legs_max: 1,
+        attempt_max: policy.budget.attempt_max,
+        hint_max: policy.retry.hint_max,
+        calls_per_route_max: policy.retry.calls_per_route_max,
+        reserve_retries: policy.eligibility.reserve_retries,
+        probes_max: world.probes_max,
     }
 }
 

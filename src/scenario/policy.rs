@@ -27,7 +27,7 @@ pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.retry = f.table("retry", retry);
     world.policy.taxonomy = taxonomy(f);
     world.policy.timeouts = f.table("timeouts", timeouts);
-    (world.policy.breaker, world.breaker_scope) = f.table("breaker", breaker);
+    f.table("breaker", |f| breaker(f, world));
     (world.policy.health, world.health_scope) = f.table("health", health);
     world.policy.cooldown = f.table("cooldown", cooldown);
     world.policy.budget = f.table("budget", budget);
@@ -200,37 +200,39 @@ fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
 }
 
 /// The circuit breaker.
-fn breaker(f: &mut Form<'_, '_>) -> (Option<breaker::Config>, Domain) {
-    let failures = f.value(
-        knob(
-            "failures",
-            "Failures in a row that open it.",
-            &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
-        ),
-        &COUNT_FROM_ONE,
-        "3",
+fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
+    let about_failures = knob(
+        "failures",
+        "Failures in a row that open it.",
+        &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
     );
-    let open_for = f.value(
-        knob(
-            "open_for",
-            "How long it stays open before a probe.",
-            &[("500 s", "it outlives the outage", "")],
-        ),
-        &DURATION,
-        "30 s",
+    let failures = f.value(about_failures, &COUNT_FROM_ONE, "3");
+    let about_open_for = knob(
+        "open_for",
+        "How long it stays open before it lets a probe through.",
+        &[("500 s", "it outlives the outage", "")],
     );
-    let config = breaker::Config {
-        trip: breaker::Trip::Run { bad: failures },
-        cooldown: breaker::Cooldown::Fixed(open_for),
-        ..breaker::Config::default()
-    };
+    let open_for = f.value(about_open_for, &DURATION, "30 s");
+    let about_probes = knob(
+        "probes",
+        "Calls in flight while it is half-open.",
+        &[("1000000", "a flood the moment the cooldown is over", "")],
+    );
+    world.probes_max = f.value(about_probes, &COUNT_FROM_ONE, "1");
     let about_enabled = knob(
         "enabled",
         "Whether there is a breaker.",
         &[("false", "every request knocks on the broken door by itself", "")],
     );
-    let enabled = f.switch(about_enabled, Some(config), None, "true");
-    (enabled, f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region"))
+    let config = breaker::Config {
+        trip: breaker::Trip::Run { bad: failures },
+        cooldown: breaker::Cooldown::Fixed(open_for),
+        probes: breaker::ProbeLimit::InFlight(world.probes_max),
+        ..breaker::Config::default()
+    };
+    world.policy.breaker = f.switch(about_enabled, Some(config), None, "true");
+    world.breaker_scope =
+        f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region");
 }
 
 /// The health machine.

@@ -69,6 +69,11 @@ impl Benches {
         self.latest > at
     }
 
+    /// The latest of all that is or was benched.
+    pub const fn latest(&self) -> Timestamp {
+        self.latest
+    }
+
     /// Until when a call to `route` with `credential` lands inside a bench.
     pub fn call_until(&self, facts: &Catalog, route: RouteId, credential: CredentialId) -> Timestamp {
         let (Some(fact), Some(key)) =

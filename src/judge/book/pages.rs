@@ -62,6 +62,8 @@ pub struct RequestPage {
     pub hint: Option<(RouteId, Timestamp)>,
     /// The last planned attempt: when, and where.
     pub planned: Option<(Timestamp, RouteId)>,
+    /// When it last refused to wait.
+    pub wait_refused: Option<Timestamp>,
     /// Looks at the routes.
     pub looks: u32,
     /// How it was answered.

@@ -63,6 +63,7 @@ impl Book<'_> {
             reserved: None,
             hint: None,
             planned: None,
+            wait_refused: None,
             looks: 0,
             outcome: None,
         };
@@ -409,11 +410,15 @@ impl Book<'_> {
                     page.planned = Some((*at, *route));
                 }
             }
+            Decision::WaitRefused { request, .. } => {
+                if let Some(page) = self.requests.get_mut(request.index()) {
+                    page.wait_refused = Some(entry.at);
+                }
+            }
             Decision::Denied { .. }
             | Decision::Classified { .. }
             | Decision::Freed { .. }
             | Decision::Alerted { .. }
-            | Decision::WaitRefused { .. }
             | Decision::TimedOut { .. } => {}
         }
     }

@@ -2,11 +2,20 @@
 
 use super::Ruling;
 use super::replies::Reply;
-use crate::gateway::{Candidate, Gate, Outcome, Verdict};
+use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
 use crate::judge::book::{Access, Book};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::sim::{Entry, What};
-use crate::units::{RequestId, Timestamp};
+use crate::units::{Duration, RequestId, RouteId, Timestamp};
+
+/// A wait that was not slept.
+#[derive(Clone, Copy)]
+pub(super) struct RefusedWait {
+    pub(super) request: RequestId,
+    pub(super) wait: Duration,
+    pub(super) left: Duration,
+    pub(super) why: WaitRefusal,
+}
 
 pub(super) fn true_reasons(
     book: &Book<'_>,
@@ -53,7 +62,7 @@ fn flaw(book: &Book<'_>, at: Timestamp, request: RequestId, candidate: &Candidat
                 book.benches.route_until(book.facts, route) > at
             }
         },
-        Verdict::Spent => is_spent(book, request, candidate),
+        Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,
         Verdict::Unaffordable { level } => {
             let refusal = book.refusal(request, book.worst_case(request, route), at);
             refusal.is_some_and(|refusal| refusal.level == level)
@@ -67,20 +76,6 @@ fn flaw(book: &Book<'_>, at: Timestamp, request: RequestId, candidate: &Candidat
     })
 }
 
-/// Called often enough; or passed over for now, because another route was waited for or because the route
-/// shares the quota of the one that just refused.
-fn is_spent(book: &Book<'_>, request: RequestId, candidate: &Candidate) -> bool {
-    let Some(page) = book.request(request) else { return false };
-    let waits_for_another = page.planned.is_some_and(|(_, route)| route != candidate.route);
-    let shares_quota = page.last.is_some_and(|fault| {
-        let (there, here) = (book.route(fault.route), book.route(candidate.route));
-        there.zip(here).is_some_and(|(there, here)| there.model == here.model)
-    });
-    book.tried(request, candidate.route).begun >= book.facts.limits.calls_per_route_max
-        || waits_for_another
-        || shares_quota
-}
-
 fn words(reasons: Reasons) -> String {
     if reasons.is_empty() {
         return "nothing".to_owned();
@@ -92,7 +87,9 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let id = reply.request;
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
-        Outcome::AllGated { .. } => book.routes().find(|route| book.is_usable(id, *route, reply.at)),
+        Outcome::AllGated { .. } => book.routes().find(|route| {
+            !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
+        }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
         | Outcome::Terminal { .. }
@@ -104,6 +101,29 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     Ruling::unless(found.map(|route| {
         let (who, what) = (book.request_name(id), reply.outcome.label());
         format!("{who} is answered {what} while {} can be used", book.route_name(route))
+    }))
+}
+
+/// Whether a request just refused the wait that this route needs: it cannot be called at once.
+fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp) -> bool {
+    book.request(id).is_some_and(|page| {
+        page.wait_refused == Some(at) && page.last.is_some_and(|fault| fault.route == route)
+    })
+}
+
+/// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much.
+pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
+    let Some(page) = book.request(refused.request) else { return Ruling::Silent };
+    let left = page.request.deadline.since(at);
+    let asked = book.told.latest().max(page.hint.map_or(Timestamp::ZERO, |(_, until)| until)).since(at);
+    let is_true = refused.left == left
+        && match refused.why {
+            WaitRefusal::Deadline => refused.wait >= left,
+            WaitRefusal::TooLong => asked.min(refused.wait) > book.facts.limits.hint_max,
+        };
+    Ruling::unless((!is_true).then(|| {
+        let (who, why) = (book.request_name(refused.request), refused.why.label());
+        format!("{who} refuses to wait {} with {left} left, because of {why}", refused.wait)
     }))
 }
 

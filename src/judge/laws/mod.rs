@@ -89,6 +89,8 @@ pub(super) enum Ruling {
 /// One breach of a law.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Breach {
+    /// The seed of the run.
+    pub seed: u64,
     /// The entry that broke it.
     pub seq: u64,
     /// When.
@@ -111,6 +113,7 @@ pub struct Tally {
 /// How every law fares.
 #[derive(Clone, Debug)]
 pub struct Laws {
+    seed: u64,
     tallies: [Tally; LAWS],
 }
 
@@ -262,11 +265,16 @@ impl Law {
 
 impl Default for Laws {
     fn default() -> Laws {
-        Laws { tallies: std::array::from_fn(|_| Tally::default()) }
+        Laws::new(0)
     }
 }
 
 impl Laws {
+    /// No entry yet, of the run of this seed.
+    pub fn new(seed: u64) -> Laws {
+        Laws { seed, tallies: std::array::from_fn(|_| Tally::default()) }
+    }
+
     /// How a law fares.
     pub fn tally(&self, law: Law) -> &Tally {
         &self.tallies[law as usize]
@@ -325,6 +333,7 @@ impl Laws {
         self.rule(Law::EligibleOnly, entry, calls::eligible_only(book, begun));
         self.rule(Law::BreakerRespected, entry, gates::breaker_respected(book, begun));
         self.rule(Law::NoCallInsideBench, entry, gates::no_call_inside_bench(book, begun));
+        self.rule(Law::RetryAfterIsAFloor, entry, sleeps::no_retry_below_the_floor(book, begun));
         self.rule(Law::OneStream, entry, calls::no_call_after_commit(book, begun));
         self.rule(Law::ScriptRespected, entry, calls::script_respected(book, begun));
     }
@@ -401,12 +410,16 @@ impl Laws {
                 self.rule(Law::RetryAfterIsAFloor, entry, sleeps::retry_after_is_a_floor(book, &sleep));
                 self.rule(Law::SleepsHaveAQuote, entry, sleeps::sleeps_have_a_quote(book, &sleep));
             }
+            Decision::WaitRefused { request, wait, left, why } => {
+                let refused =
+                    evidence::RefusedWait { request: *request, wait: *wait, left: *left, why: *why };
+                self.rule(Law::TrueReasons, entry, evidence::refuses_a_wait(book, entry.at, &refused));
+            }
             Decision::Reserved { .. }
             | Decision::Denied { .. }
             | Decision::Classified { .. }
             | Decision::Freed { .. }
             | Decision::Alerted { .. }
-            | Decision::WaitRefused { .. }
             | Decision::TimedOut { .. } => {}
         }
     }
@@ -416,12 +429,12 @@ impl Laws {
         let (seq, at) = book.last.unwrap_or_default();
         for page in book.requests() {
             if let Some(sentence) = replies::never_closed(book, page) {
-                self.tallies[Law::OneReplyOneClose as usize].note(seq, at, sentence);
+                self.tallies[Law::OneReplyOneClose as usize].note(self.seed, seq, at, sentence);
             }
         }
         for page in book.calls() {
             if let Some(sentence) = calls::never_ended(book, page) {
-                self.tallies[Law::EachCallEndsOnce as usize].note(seq, at, sentence);
+                self.tallies[Law::EachCallEndsOnce as usize].note(self.seed, seq, at, sentence);
             }
         }
     }
@@ -431,17 +444,17 @@ impl Laws {
         match ruling {
             Ruling::Silent => {}
             Ruling::Held => tally.exercised += 1,
-            Ruling::Broken(sentence) => tally.note(entry.seq, entry.at, sentence),
+            Ruling::Broken(sentence) => tally.note(self.seed, entry.seq, entry.at, sentence),
         }
     }
 }
 
 impl Tally {
-    fn note(&mut self, seq: u64, at: Timestamp, sentence: String) {
+    fn note(&mut self, seed: u64, seq: u64, at: Timestamp, sentence: String) {
         self.exercised += 1;
         self.breaches += 1;
         if self.first.len() < BREACHES_KEPT {
-            self.first.push(Breach { seq, at, sentence });
+            self.first.push(Breach { seed, seq, at, sentence });
         }
     }
 }

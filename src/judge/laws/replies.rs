@@ -3,6 +3,7 @@
 use super::Ruling;
 use crate::gateway::{Delivery, Failure, Limit, Outcome};
 use crate::judge::book::{Book, Phase, RequestPage};
+use crate::policy::taxonomy::Class;
 use crate::units::{CallId, Duration, RequestId, RouteId, Timestamp};
 
 /// A reply.
@@ -168,7 +169,12 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             .then(|| format!("by {}, which gave no valid answer", book.route_name(route))),
         Outcome::Truncated { route, last } => {
             let seen = page.committed.map(|(_, route)| route);
-            if seen == Some(route) { misnamed(page, Some(last)) } else { Some(not_seen(book, route)) }
+            let by_deadline = last.class == Class::Deadline && reply.at >= page.request.deadline;
+            match seen {
+                Some(seen) if seen == route && by_deadline => None,
+                Some(seen) if seen == route => misnamed(page, Some(last)),
+                Some(_) | None => Some(not_seen(book, route)),
+            }
         }
         Outcome::Terminal { last } => misnamed(page, Some(last)),
         Outcome::Exhausted { limit: Limit::Attempts, .. }
@@ -209,6 +215,6 @@ fn not_seen(book: &Book<'_>, route: RouteId) -> String {
 /// What is wrong with the failure that a reply names: it is not the last true one.
 fn misnamed(page: &RequestPage, last: Option<Failure>) -> Option<String> {
     let (told, truth) = (last.map(|failure| failure.class), page.last.map(|fault| fault.class));
-    let word = |class: Option<crate::policy::taxonomy::Class>| class.map_or("no failure", |c| c.label());
+    let word = |class: Option<Class>| class.map_or("no failure", |c| c.label());
     (told != truth).then(|| format!("with {}, its last call met {}", word(told), word(truth)))
 }

@@ -1,6 +1,6 @@
 //! Laws about waits before another attempt.
 
-use super::Ruling;
+use super::{Begun, Ruling};
 use crate::judge::book::{Access, Book, RequestPage};
 use crate::policy::ledger::Amount;
 use crate::units::{Duration, Money, RequestId, RouteId, Timestamp};
@@ -44,6 +44,26 @@ pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
             sleep.at,
         )
     }))
+}
+
+/// What is planned for now is not told as a sleep: the call itself is looked at. A first call is no retry.
+pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let Some(page) = book.request(begun.request).filter(|page| page.attempts > 0) else {
+        return Ruling::Silent;
+    };
+    let told = book.told.call_until(book.facts, begun.route, begun.credential);
+    let own =
+        page.hint.filter(|(route, _)| *route == begun.route).map_or(Timestamp::ZERO, |(_, until)| until);
+    let floor = told.max(own);
+    if floor <= begun.at {
+        return Ruling::Silent;
+    }
+    Ruling::Broken(format!(
+        "{} calls {} again at {}, which asked to be left alone until {floor}",
+        book.request_name(begun.request),
+        book.route_name(begun.route),
+        begun.at,
+    ))
 }
 
 pub(super) fn sleeps_have_a_quote(book: &Book<'_>, sleep: &Sleep) -> Ruling {
