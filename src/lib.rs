@@ -5,6 +5,7 @@
 
 pub mod gateway;
 pub mod judge;
+pub mod journal;
 pub mod policy;
 pub mod scenario;
 pub mod sim;
