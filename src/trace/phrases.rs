@@ -10,8 +10,8 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
     let word = |field| values.text(field).unwrap_or_default();
     match kind {
         Kind::DeclaredLimits => vec![LIMITS],
-        Kind::DeclaredTenant => vec!["tenant {tenant}:", CAP, "[ in each {window_ns}]"],
-        Kind::DeclaredTask => vec!["task {task}:", CAP],
+        Kind::DeclaredTenant => vec!["tenant {tenant}", cap(values), "[ in each {window_ns}]"],
+        Kind::DeclaredTask => vec!["task {task}", cap(values)],
         Kind::DeclaredRoute => vec![ROUTE, OFFER, PRICES, LONG_PRICES, "[; {credentials}]"],
         Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery))],
         Kind::Abandoned => vec!["the caller of {request} hangs up"],
@@ -23,7 +23,8 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::CallLost => vec!["{call} on {route} will never be billed"],
         Kind::Considered => vec![choice(values)],
         Kind::Called => vec![
-            "{request} calls {route} with {credential}: {call}, {role}[ (breaker generation {generation})]",
+            "{request} makes a {role} call to {route} with {credential}: {call}",
+            "[ (breaker generation {generation})]",
         ],
         Kind::Committed => {
             vec!["{request} is committed to {call} on {route}: the caller sees its output only"]
@@ -42,14 +43,14 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Denied => vec!["{request} cannot pay for {route}: ", denial(word(Field::Counted))],
         Kind::Classified => vec![
             "{call} on {route} is taken for {class} ({code}, by rule {rule})",
-            "; it concerns the {scope}; sending again could work: {resend}",
+            "; it concerns the {scope}",
+            resend(word(Field::Resend)),
             "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}]",
         ],
         Kind::Signalled => vec![
             "{call} is a {signal} signal[ ({class})]",
             standing(word(Field::Standing)),
-            "[; breaker {breaker}: {breaker_failures} failed]",
-            "[; health {health}: {health_failures} bad in a row]",
+            "[; {breaker_failures} failed at its breaker][, {health_failures} bad in a row]",
         ],
         Kind::BreakerMoved => vec![
             "breaker {breaker} goes from {from} to {to}[ until {until_ns}]",
@@ -96,8 +97,6 @@ const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at on
                       [, {attempt_tokens_max} tokens a call][, waits of at most {hint_max_ns}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
-const CAP: &str = "[ at most {cap_usd}][ and at most {cap_tokens} tokens]";
-
 const ROUTE: &str = "route {route}: {model} of {provider}[ in {region}][, {deployment}]";
 
 const OFFER: &str = "[, data up to {data_class_max}][, has {capabilities}][, for {task_types}][, speaks {protocol}]\
@@ -126,6 +125,15 @@ const MAXIMA: &str = "[, at most {cost_max_usd}][, at most {tokens_max} tokens][
 const USED: &str = "[, {input_tokens} tokens in][, {cache_read_tokens} from the cache]\
                     [, {cache_write_tokens} into the cache][, {image_tokens} image][, {audio_tokens} audio]\
                     [, {output_tokens} out]";
+
+fn cap(values: &Values) -> &'static str {
+    match (values.get(Field::Cap), values.get(Field::CapTokens)) {
+        (Some(_), Some(_)) => " may use {cap_usd} and {cap_tokens} tokens",
+        (Some(_), None) => " may use {cap_usd}",
+        (None, Some(_)) => " may use {cap_tokens} tokens",
+        (None, None) => " has no cap",
+    }
+}
 
 fn delivery(word: &str) -> &'static str {
     if word == "stream" { ", as a stream" } else { "" }
@@ -215,6 +223,15 @@ fn denial(unit: &str) -> &'static str {
              above {cap_tokens}, the cap of the {level}"
         }
         _ => "the cap of the {level}",
+    }
+}
+
+fn resend(word: &str) -> &'static str {
+    match word {
+        "same" => "; worth sending again later",
+        "other" => "; worth sending elsewhere only",
+        "none" => "; not worth sending again",
+        _ => "; worth sending again: {resend}",
     }
 }
 

@@ -9,6 +9,7 @@ use super::phrases::{candidate, phrases};
 use super::reading::{Reading, Values};
 use super::roll::Roll;
 use super::text::Text;
+use crate::policy::{breaker, health};
 use crate::sim::{Catalog, Entry, Observer};
 use crate::units::Money;
 
@@ -137,7 +138,8 @@ impl Plot {
             [Kind::DeclaredTenant, Kind::DeclaredTask, Kind::BreakerMoved, Kind::HealthMoved, Kind::Benched];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
         let subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
-        let is_well = matches!(reading.values.text(Field::To), Some("closed" | "HEALTHY"));
+        let well = [breaker::State::Closed.label(), health::State::Healthy.label()];
+        let is_well = reading.values.text(Field::To).is_some_and(|to| well.contains(&to));
         if reading.kind == Kind::Freed || is_well {
             self.standing.remove(&subject);
         } else if stays.contains(&reading.kind) {
@@ -313,7 +315,7 @@ mod tests {
         let about = |name: &str| story(About::Request(name.to_owned()), both);
         let own = about("req-demo-002");
         assert!(own.contains("req-demo-002 is answered by fallback") && !own.contains("load/17"), "{own}");
-        let stood = "breaker north/aurora-1/region-a goes from closed to open";
+        let stood = "breaker north/aurora-1/region-a goes from CLOSED to OPEN";
         let (before, after) = own.split_once("req-demo-002 arrives").unwrap();
         assert!(before.contains(stood) && before.contains("tenant tenant-7f3a"), "{own}");
         assert!(!before.contains("health north/aurora-1/region-a goes"), "it is healthy again: {own}");
