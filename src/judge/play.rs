@@ -81,8 +81,7 @@ pub(crate) fn catalog() -> Catalog {
     }
     let name = catalog.names.intern("req");
     catalog.sources.push(SourceFact { name, kind: SourceKind::Stream });
-    catalog.limits =
-        Limits { attempts_max: 2, calls_per_route_max: 2, probes_max: 1, ..Limits::default() };
+    catalog.limits = Limits { attempts_max: 2, calls_per_route_max: 2, probes_max: 1, ..Limits::default() };
     catalog
 }
 

@@ -22,11 +22,17 @@ fn reply(class: Option<Class>, after: u64, hint: Hint) -> Reply {
     };
     Reply {
         after: Latency::Fixed(MS(after)),
-        first_byte: Some(Latency::Fixed(MS(after / 2))),
+        first_byte: class
+            .is_none_or(|class| class == Class::InvalidAnswer)
+            .then(|| Latency::Fixed(MS(after / 2))),
         progress: None,
         failure: class.map(diagnosis),
         usage: Used::AsEstimated,
-        bill: if class.is_some() { Billed::Exactly(Money::from_picos(1_000_000_000)) } else { Billed::ByUsage },
+        bill: if class.is_some() {
+            Billed::Exactly(Money::from_picos(1_000_000_000))
+        } else {
+            Billed::ByUsage
+        },
     }
 }
 
@@ -63,7 +69,7 @@ fn storm(seed: u64) -> Setup {
             .map(|(nth, (class, hint))| Fault {
                 from: Timestamp::ZERO.after(MS(200 * nth as u64)),
                 to: Timestamp::ZERO.after(MS(600 + 200 * nth as u64)),
-                rate: Ratio::percent(if class == Class::Auth { 4 } else { 30 }),
+                rate: Ratio::percent(if class == Class::Auth { 2 } else { 25 }),
                 reply: reply(Some(class), 60, hint),
             })
             .collect();
@@ -99,12 +105,8 @@ fn storm(seed: u64) -> Setup {
     let gap = Latency::Fixed(MS(30));
     let source = Source { template, first: Timestamp::ZERO, gap, count: 40 };
     let mut policy = Policy { breaker: Some(breaker::Config::default()), ..Policy::default() };
-    policy.retry.backoff = Backoff {
-        base: MS(100),
-        growth: Growth::Fixed,
-        cap: MS(100),
-        jitter: Jitter::Full,
-    };
+    policy.retry.backoff =
+        Backoff { base: MS(100), growth: Growth::Fixed, cap: MS(100), jitter: Jitter::Full };
     policy.timeouts.attempt = Some(MS(400));
     policy.timeouts.first_byte = Some(MS(300));
     policy.budget.receipt_max = MS(2_000);
@@ -133,11 +135,8 @@ fn failures(verdict: &VariantVerdict) -> Vec<String> {
 fn in_a_storm_the_right_policy_breaks_no_law() {
     let verdict = weather(|_| (), &[]);
     assert_eq!(failures(&verdict), Vec::<String>::new());
-    let idle: Vec<&str> = Law::ALL
-        .into_iter()
-        .filter(|law| verdict.law(*law) == Word::NotExercised)
-        .map(Law::name)
-        .collect();
+    let idle: Vec<&str> =
+        Law::ALL.into_iter().filter(|law| verdict.law(*law) == Word::NotExercised).map(Law::name).collect();
     assert_eq!(idle, Vec::<&str>::new(), "every law is put to the test");
 }
 
@@ -158,7 +157,11 @@ fn every_wrong_knob_is_caught_by_its_law() {
         |s| s.policy.eligibility.enforced = Reasons::ALL.without(Reason::MissingCapability),
         &[Law::TrueReasons],
     );
-    wrong(|s| s.policy.eligibility.enforced = Reasons::NONE, &[Law::TrueReasons, Law::EligibleOnly]);
+    let open = |s: &mut Setup| {
+        s.policy.eligibility.enforced = Reasons::NONE;
+        s.sources[0].template.envelope.cost_max = Money::from_picos(1_000_000_000_000);
+    };
+    wrong(open, &[Law::TrueReasons, Law::EligibleOnly]);
     let poor = |s: &mut Setup, reserve| {
         s.policy.budget.reserve = reserve;
         s.catalog.tenants[0].cap.money = Money::from_picos(100_000_000_000);
@@ -177,7 +180,42 @@ fn every_wrong_knob_is_caught_by_its_law() {
     wrong(cheap, &[Law::WorstCaseIsReserved]);
     let misled = |s: &mut Setup| {
         let faults = s.upstreams.iter_mut().flat_map(|upstream| &mut upstream.faults);
-        faults.filter_map(|fault| fault.reply.failure.as_mut()).for_each(|(told, _)| told.class = Class::Overload);
+        faults
+            .filter_map(|fault| fault.reply.failure.as_mut())
+            .for_each(|(told, _)| told.class = Class::Overload);
     };
     wrong(misled, &[Law::NeutralMovesNothing, Law::TerminalStops, Law::OutcomeIsTrue]);
+}
+
+#[test]
+fn a_late_receipt_corrects_the_books_of_a_request_that_is_still_open() {
+    let late = |s: &mut Setup| {
+        s.policy.budget.receipt_max = MS(20);
+        for upstream in &mut s.upstreams {
+            upstream.on_cancel = OnCancel { receipt: Some(MS(100)), bill: CancelBill::Nothing };
+        }
+    };
+    assert_eq!(failures(&weather(late, &[])), Vec::<String>::new());
+}
+
+#[test]
+fn whatever_the_knobs_the_right_policy_breaks_no_law() {
+    let whole = |s: &mut Setup| s.sources[0].template.delivery = Delivery::Whole;
+    let waits = |s: &mut Setup| {
+        s.policy.retry.hint_max = MS(200);
+        s.catalog.limits.hint_max = MS(200);
+    };
+    let calm = |s: &mut Setup| s.policy.breaker = None;
+    let impatient = |s: &mut Setup| {
+        s.sources[0].template.hangs_up = Some(MS(350));
+        s.policy.breaker = None;
+    };
+    let now = |s: &mut Setup| {
+        s.policy.taxonomy.remedy[Class::Overload as usize] = Remedy::FallbackNow;
+        s.policy.taxonomy.remedy[Class::RateLimit as usize] = Remedy::Fallback;
+        s.policy.breaker = None;
+    };
+    for change in [&whole as &dyn Fn(&mut Setup), &waits, &calm, &impatient, &now] {
+        assert_eq!(failures(&weather(change, &[])), Vec::<String>::new());
+    }
 }

@@ -3,7 +3,9 @@
 
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::Amount;
-use crate::units::{BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId};
+use crate::units::{
+    BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId,
+};
 
 /// Everything that is declared.
 #[derive(Clone, Debug, Default)]

@@ -98,7 +98,8 @@ pub(crate) fn catalog() -> Catalog {
         SourceFact { name: name("req-demo-002"), kind: SourceKind::Listed },
         SourceFact { name: name("load"), kind: SourceKind::Stream },
     ];
-    catalog.limits = Limits { attempts_max: 2, legs_max: 1, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
+    catalog.limits =
+        Limits { attempts_max: 2, legs_max: 1, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
     catalog.versions = Versions {
         policy: Some(name("route-policy-v3")),
         prices: Some(name("prices-2026-07")),

@@ -38,7 +38,9 @@ impl Benches {
         let (table, at) = match what {
             Bench::Credential(id) => (&self.credentials, id.index()),
             Bench::Project(id) => (&self.projects, id.index()),
-            Bench::Model(project, model) => (&self.models, project.index() * self.models_each + model.index()),
+            Bench::Model(project, model) => {
+                (&self.models, project.index() * self.models_each + model.index())
+            }
             Bench::Provider(id) => (&self.providers, id.index()),
             Bench::Route(id) => (&self.routes, id.index()),
         };

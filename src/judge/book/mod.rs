@@ -179,14 +179,16 @@ impl<'a> Book<'a> {
     pub fn refusal(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
         let attempt = Account::new(self.facts.limits.attempt_max, None);
         let of_call = attempt.refusal(Level::Attempt, wanted, at);
-        of_call.or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
+        of_call
+            .or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
     }
 
     /// As [`Book::refusal`], but with nothing counted above its worst case.
     pub fn breach(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
         let attempt = Account::new(self.facts.limits.attempt_max, None);
         let of_call = attempt.breach(Level::Attempt, wanted, at);
-        of_call.or_else(|| self.each_account(id).find_map(|(level, account)| account.breach(level, wanted, at)))
+        of_call
+            .or_else(|| self.each_account(id).find_map(|(level, account)| account.breach(level, wanted, at)))
     }
 
     fn each_account(&self, id: RequestId) -> impl Iterator<Item = (Level, &Account)> {
@@ -256,7 +258,8 @@ impl<'a> Book<'a> {
 
     /// The name of the request in a slot, for a reader.
     pub fn request_name(&self, id: RequestId) -> String {
-        self.request(id).map_or_else(|| "a request that never arrived".to_owned(), |page| self.name(page.name))
+        self.request(id)
+            .map_or_else(|| "a request that never arrived".to_owned(), |page| self.name(page.name))
     }
 
     /// The name of a request, for a reader.

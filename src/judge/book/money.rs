@@ -53,11 +53,8 @@ impl Account {
     }
 
     fn above(&self, level: Level, settled: Amount, wanted: Amount, at: Timestamp) -> Option<Refusal> {
-        let standing = if self.window_at(at) == self.current {
-            settled.plus(self.held)
-        } else {
-            Amount::ZERO
-        };
+        let standing =
+            if self.window_at(at) == self.current { settled.plus(self.held) } else { Amount::ZERO };
         let units = [
             (Unit::Money, standing.money.picos(), wanted.money.picos(), self.cap.money.picos()),
             (Unit::Tokens, standing.tokens, wanted.tokens, self.cap.tokens),
@@ -106,7 +103,11 @@ impl Refusal {
         let dollars = |picos: u128| Money::from_picos(u64::try_from(picos).unwrap_or(u64::MAX));
         match self.unit {
             Unit::Money => {
-                format!("the {level} would stand at ${} of ${}", dollars(self.projected), dollars(self.cap.into()))
+                format!(
+                    "the {level} would stand at ${} of ${}",
+                    dollars(self.projected),
+                    dollars(self.cap.into())
+                )
             }
             Unit::Tokens => format!("the {level} would stand at {} of {} tokens", self.projected, self.cap),
         }

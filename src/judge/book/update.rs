@@ -360,7 +360,9 @@ impl Book<'_> {
     }
 
     fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
-        let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()).copied() else { return };
+        let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()).copied() else {
+            return;
+        };
         let request = self.request_of(&page);
         let hung_up = request.is_some_and(|request| request.abandoned.is_some());
         let is_late = request.is_some_and(|request| request.request.deadline <= entry.at);

@@ -17,9 +17,15 @@ pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun) -> Ruling {
 }
 
 pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let (legs, allowed) = (book.request(begun.request).map_or(0, |page| page.legs), book.facts.limits.legs_max);
+    let (legs, allowed) =
+        (book.request(begun.request).map_or(0, |page| page.legs), book.facts.limits.legs_max);
     Ruling::unless((legs >= allowed).then(|| {
-        format!("{} has {} calls in flight of {allowed}, with {}", who(book, begun), legs + 1, route(book, begun))
+        format!(
+            "{} has {} calls in flight of {allowed}, with {}",
+            who(book, begun),
+            legs + 1,
+            route(book, begun)
+        )
     }))
 }
 
@@ -47,9 +53,10 @@ pub(super) fn is_numbered(book: &Book<'_>, call: &Call) -> Ruling {
 
 pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun) -> Ruling {
     let is_open = book.request(begun.request).is_some_and(|page| page.phase == Phase::Open);
-    Ruling::unless((!is_open).then(|| {
-        format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))
-    }))
+    Ruling::unless(
+        (!is_open)
+            .then(|| format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))),
+    )
 }
 
 /// The law is put to the test by every true terminal fault.
@@ -58,7 +65,9 @@ pub(super) fn meets_terminal(truth: Option<Class>) -> Ruling {
 }
 
 pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some(fault) = book.request(begun.request).and_then(|page| page.terminal) else { return Ruling::Silent };
+    let Some(fault) = book.request(begun.request).and_then(|page| page.terminal) else {
+        return Ruling::Silent;
+    };
     Ruling::Broken(format!(
         "{} calls {} after {} from {} at {} (entry {})",
         who(book, begun),

@@ -87,9 +87,9 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let id = reply.request;
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
-        Outcome::AllGated { .. } => book
-            .routes()
-            .find(|route| !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)),
+        Outcome::AllGated { .. } => book.routes().find(|route| {
+            !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
+        }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
         | Outcome::Terminal { .. }
@@ -208,7 +208,10 @@ mod tests {
         check(&says(A, gated(Gate::Breaker)), "alpha is closed by no breaker");
         check(&says(A, gated(Gate::Cooldown)), "alpha is closed by no cooldown");
         check(&says(A, Verdict::Spent), "alpha was not called often enough");
-        check(&says(A, Verdict::Unaffordable { level: Level::Request }), "alpha is affordable for the request");
+        check(
+            &says(A, Verdict::Unaffordable { level: Level::Request }),
+            "alpha is affordable for the request",
+        );
         check(
             &|play| {
                 play.arrive(Delivery::Whole).say(What::Considered { request: R, candidates: &[] });
@@ -256,10 +259,30 @@ mod tests {
     #[test]
     fn numbers_times_and_causes_are_in_order() {
         let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::Caused, answered, broken, says);
-        check(&|p| { p.skip_a_number().arrive(Delivery::Whole); }, "entry 1 comes where 0 is due");
-        check(&|p| { p.at(5).arrive(Delivery::Whole).at(4).consider(|_| ()); }, "before the one before it");
+        check(
+            &|p| {
+                p.skip_a_number().arrive(Delivery::Whole);
+            },
+            "entry 1 comes where 0 is due",
+        );
+        check(
+            &|p| {
+                p.at(5).arrive(Delivery::Whole).at(4).consider(|_| ());
+            },
+            "before the one before it",
+        );
         let considered = What::Considered { request: R, candidates: &[] };
-        check(&|p| { p.say_because(None, considered); }, "entry 0 has no cause");
-        check(&|p| { p.say_because(Some(0), considered); }, "entry 0 is caused by entry 0");
+        check(
+            &|p| {
+                p.say_because(None, considered);
+            },
+            "entry 0 has no cause",
+        );
+        check(
+            &|p| {
+                p.say_because(Some(0), considered);
+            },
+            "entry 0 is caused by entry 0",
+        );
     }
 }

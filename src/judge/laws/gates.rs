@@ -21,9 +21,10 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
         breaker::State::Open => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
-            Ruling::unless((page.probes >= allowed).then(|| {
-                format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())
-            }))
+            Ruling::unless(
+                (page.probes >= allowed)
+                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())),
+            )
         }
     }
 }
@@ -73,12 +74,22 @@ fn tell(until: Timestamp) -> String {
 
 /// Judged by the truth of the call, never by the class that the gateway saw in it.
 pub(super) fn neutral_is_told_neutral(book: &Book<'_>, decision: &Decision) -> Ruling {
-    let Decision::Signalled { call, breaker, health, signal, standing, breaker_failures, health_failures, .. } =
-        decision
+    let Decision::Signalled {
+        call,
+        breaker,
+        health,
+        signal,
+        standing,
+        breaker_failures,
+        health_failures,
+        ..
+    } = decision
     else {
         return Ruling::Silent;
     };
-    let Some(page) = book.call(*call) else { return Ruling::Broken("a result of no call is told".to_owned()) };
+    let Some(page) = book.call(*call) else {
+        return Ruling::Broken("a result of no call is told".to_owned());
+    };
     let Some(class) = book.meaning(page).filter(|class| class.is_neutral()) else { return Ruling::Silent };
     let is_told_neutral = *signal == Signal::Neutral || *standing == Freshness::Stale;
     let was = book.breaker(*breaker).and_then(|page| page.failures);
@@ -138,7 +149,10 @@ mod tests {
 
     fn moved(from: State, to: State) -> Decision {
         let until = Some(at(5_000)).filter(|_| to == State::Open);
-        Decision::BreakerMoved { breaker: BreakerId(0), transition: Transition { from, to, generation: 1, until } }
+        Decision::BreakerMoved {
+            breaker: BreakerId(0),
+            transition: Transition { from, to, generation: 1, until },
+        }
     }
 
     fn signal(call: CallId, signal: Signal, failures: u32) -> Decision {
@@ -212,7 +226,12 @@ mod tests {
         };
         let says = "rate_limit of req/1 on alpha is told as bad: breaker failures 1, health failures 1";
         check(Law::NeutralMovesNothing, told(Signal::Neutral, 0), told(Signal::Bad, 1), says);
-        check(Law::NeutralMovesNothing, told(Signal::Neutral, 0), told(Signal::Neutral, 1), "breaker failures 1");
+        check(
+            Law::NeutralMovesNothing,
+            told(Signal::Neutral, 0),
+            told(Signal::Neutral, 1),
+            "breaker failures 1",
+        );
         check(Law::NeutralMovesNothing, told(Signal::Neutral, 0), told(Signal::Good, 0), "told as good");
     }
 
@@ -230,7 +249,10 @@ mod tests {
         let sickens = |play: &mut Play<'_>| {
             failed(play, Class::QuotaExhausted);
             let (from, to) = (health::State::Healthy, health::State::Degraded);
-            play.decide(Decision::HealthMoved { health: HealthId(0), moved: health::Move { from, to, until: None } });
+            play.decide(Decision::HealthMoved {
+                health: HealthId(0),
+                moved: health::Move { from, to, until: None },
+            });
         };
         check(Law::NeutralMovesNothing, held, sickens, "moves the health of alpha from HEALTHY to DEGRADED");
     }

@@ -213,7 +213,9 @@ impl Law {
             Law::WorstCaseIsReserved => {
                 "Before a call its worst case is set aside: estimated input, maximum output, true prices."
             }
-            Law::BooksBalance => "What is settled is what the receipt says, once, and a closed request cost their sum.",
+            Law::BooksBalance => {
+                "What is settled is what the receipt says, once, and a closed request cost their sum."
+            }
             Law::TerminalStops => {
                 "When identity, funds or compliance says stop, no further call is made for the request, on any route."
             }
@@ -228,18 +230,30 @@ impl Law {
                 "A rate limit, a quota, our own fault or a cancel never moves a breaker or a health state."
             }
             Law::BenchesOnlyGrow => "A cooldown is never shortened, except by an operator.",
-            Law::NoCallInsideBench => "No call lands inside a cooldown of its credential, project, model, provider or route.",
+            Law::NoCallInsideBench => {
+                "No call lands inside a cooldown of its credential, project, model, provider or route."
+            }
             Law::NoSleepPastDeadline => "No backoff is slept that ends at the deadline or after it.",
-            Law::RetryAfterIsAFloor => "No retry on a target is planned before the instant that its response asked for.",
+            Law::RetryAfterIsAFloor => {
+                "No retry on a target is planned before the instant that its response asked for."
+            }
             Law::SleepsHaveAQuote => {
                 "A backoff is slept only for a route that is eligible, affordable and open at its end, within all limits."
             }
             Law::OneStream => "Once output is visible, the caller sees that call's bytes and no other's.",
-            Law::TrueReasons => "Every removed candidate has exactly the reasons that are true, and none is left in that has one.",
-            Law::NoFalseNoCandidate => "Nobody is told that no route is left while one is eligible, open, affordable and unspent.",
-            Law::OutcomeIsTrue => "The reply tells what happened: the answer, the last true failure, the calls made, the time left.",
+            Law::TrueReasons => {
+                "Every removed candidate has exactly the reasons that are true, and none is left in that has one."
+            }
+            Law::NoFalseNoCandidate => {
+                "Nobody is told that no route is left while one is eligible, open, affordable and unspent."
+            }
+            Law::OutcomeIsTrue => {
+                "The reply tells what happened: the answer, the last true failure, the calls made, the time left."
+            }
             Law::ScriptRespected => "No upstream gets a call that the scenario forbids.",
-            Law::Caused => "Every effect has an earlier cause, numbers count up by one, and time never falls.",
+            Law::Caused => {
+                "Every effect has an earlier cause, numbers count up by one, and time never falls."
+            }
         }
     }
 
@@ -361,7 +375,11 @@ impl Laws {
         use crate::gateway::Decision;
         match decision {
             Decision::Settled { call, basis, settlement } => {
-                self.rule(Law::BooksBalance, entry, money::settles_the_receipt(book, *call, *basis, settlement));
+                self.rule(
+                    Law::BooksBalance,
+                    entry,
+                    money::settles_the_receipt(book, *call, *basis, settlement),
+                );
             }
             Decision::Signalled { .. } => {
                 self.rule(Law::NeutralMovesNothing, entry, gates::neutral_is_told_neutral(book, decision));

@@ -25,7 +25,8 @@ pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun) -> Ruling {
 
 pub(super) fn worst_case_is_reserved(book: &Book<'_>, begun: &Begun) -> Ruling {
     let worst_case = book.worst_case(begun.request, begun.route);
-    let reserved = book.call(begun.call).filter(|page| page.phase == CallPhase::Asked).and_then(|p| p.reserved);
+    let reserved =
+        book.call(begun.call).filter(|page| page.phase == CallPhase::Asked).and_then(|p| p.reserved);
     let covers = reserved.is_some_and(|r| r.money >= worst_case.money && r.tokens >= worst_case.tokens);
     Ruling::unless((!covers).then(|| {
         let reserved = reserved.unwrap_or_default();
@@ -81,9 +82,10 @@ fn differs(page: &CallPage, actual: Money) -> Option<String> {
 pub(super) fn closes_at_the_sum(book: &Book<'_>, id: RequestId, spent: Money) -> Ruling {
     let account = book.request(id).map(|page| page.account).unwrap_or_default();
     let sum = account.billed().money.plus(account.held().money);
-    Ruling::unless((spent != sum).then(|| {
-        format!("{} closes at ${spent}, its calls cost ${sum}", book.request_name(id))
-    }))
+    Ruling::unless(
+        (spent != sum)
+            .then(|| format!("{} closes at ${spent}, its calls cost ${sum}", book.request_name(id))),
+    )
 }
 
 #[cfg(test)]

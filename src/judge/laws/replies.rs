@@ -20,7 +20,10 @@ pub(super) struct Reply {
 pub(super) fn slot_is_free(book: &Book<'_>, id: RequestId) -> Ruling {
     let in_use = book.request(id).filter(|page| page.phase != Phase::Closed);
     in_use.map_or(Ruling::Silent, |_| {
-        Ruling::Broken(format!("{} is not closed and another request arrives in its slot", book.request_name(id)))
+        Ruling::Broken(format!(
+            "{} is not closed and another request arrives in its slot",
+            book.request_name(id)
+        ))
     })
 }
 
@@ -35,9 +38,11 @@ pub(super) fn closes_last(book: &Book<'_>, id: RequestId) -> Ruling {
     match page.phase {
         Phase::Open => Ruling::Broken(format!("{} is closed before it is answered", who())),
         Phase::Closed => Ruling::Broken(format!("{} is closed again", who())),
-        Phase::Replied => Ruling::unless((page.unsettled > 0).then(|| {
-            format!("{} is closed with {} bills neither in nor given up", who(), page.unsettled)
-        })),
+        Phase::Replied => {
+            Ruling::unless((page.unsettled > 0).then(|| {
+                format!("{} is closed with {} bills neither in nor given up", who(), page.unsettled)
+            }))
+        }
     }
 }
 
@@ -53,7 +58,11 @@ pub(super) fn never_closed(book: &Book<'_>, page: &RequestPage) -> Option<String
 pub(super) fn reply_within_deadline(book: &Book<'_>, reply: &Reply) -> Ruling {
     let deadline = book.request(reply.request).map_or(Timestamp::ZERO, |page| page.request.deadline);
     Ruling::unless((reply.at > deadline).then(|| {
-        format!("{} is answered at {}, its deadline was {deadline}", book.request_name(reply.request), reply.at)
+        format!(
+            "{} is answered at {}, its deadline was {deadline}",
+            book.request_name(reply.request),
+            reply.at
+        )
     }))
 }
 
@@ -72,7 +81,11 @@ pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling 
     };
     Ruling::unless((!names_it).then(|| {
         let (who, what) = (book.request_name(reply.request), reply.outcome.label());
-        format!("{who} met {} on {} and is answered {what}", fault.class.label(), book.route_name(fault.route))
+        format!(
+            "{who} met {} on {} and is answered {what}",
+            fault.class.label(),
+            book.route_name(fault.route)
+        )
     }))
 }
 
@@ -164,7 +177,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             }
         }
         Outcome::Terminal { last } => misnamed(page, Some(last)),
-        Outcome::Exhausted { limit: Limit::Attempts, .. } if page.attempts < book.facts.limits.attempts_max => {
+        Outcome::Exhausted { limit: Limit::Attempts, .. }
+            if page.attempts < book.facts.limits.attempts_max =>
+        {
             Some(format!("after {} of {} calls", page.attempts, book.facts.limits.attempts_max))
         }
         Outcome::Exhausted { last, .. } => misnamed(page, Some(last)),
@@ -229,14 +244,45 @@ mod tests {
 
     #[test]
     fn a_request_is_answered_once_and_closed_once_at_the_last_bill() {
-        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::OneReplyOneClose, answered, broken, says);
+        let check =
+            |broken: &dyn Fn(&mut Play<'_>), says| check(Law::OneReplyOneClose, answered, broken, says);
         let none = Outcome::NoEligibleRoute;
-        check(&|p| { p.arrive(Delivery::Whole).reply(R, none).reply(R, none); }, "req/1 is answered again");
-        check(&|p| { p.arrive(Delivery::Whole).close(R); }, "req/1 is closed before it is answered");
-        check(&|p| { p.answered().close(R); }, "req/1 is closed again");
-        check(&|p| { p.arrive(Delivery::Whole); }, "req/1 is never answered");
-        check(&|p| { p.arrive(Delivery::Whole).reply(R, none); }, "req/1 is never closed");
-        check(&|p| { p.arrive(Delivery::Whole).arrive(Delivery::Whole); }, "another request arrives in its slot");
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).reply(R, none).reply(R, none);
+            },
+            "req/1 is answered again",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).close(R);
+            },
+            "req/1 is closed before it is answered",
+        );
+        check(
+            &|p| {
+                p.answered().close(R);
+            },
+            "req/1 is closed again",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole);
+            },
+            "req/1 is never answered",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).reply(R, none);
+            },
+            "req/1 is never closed",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).arrive(Delivery::Whole);
+            },
+            "another request arrives in its slot",
+        );
         let unbilled = |p: &mut Play<'_>| {
             p.arrive(Delivery::Whole).call(R, A);
             p.reply(R, none).close(R);
@@ -348,7 +394,8 @@ mod tests {
             play.at(80).end(call, Some(Class::Overload), 25);
             play.reply(R, Outcome::BudgetExceeded { level: Level::Request, last: Some(last) }).close(R);
         };
-        let broken = failed(Class::Overload, Outcome::BudgetExceeded { level: Level::Request, last: Some(last) });
+        let broken =
+            failed(Class::Overload, Outcome::BudgetExceeded { level: Level::Request, last: Some(last) });
         check(Law::OutcomeIsTrue, held, broken, "although no cap of the request refuses a call");
     }
 }
