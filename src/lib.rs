@@ -6,6 +6,8 @@
 pub mod gateway;
 pub mod judge;
 pub mod policy;
+pub mod scenario;
 pub mod sim;
 pub mod trace;
 pub mod units;
+pub mod wire;
