@@ -1,7 +1,7 @@
 //! Hand-made traces for tests. Every method writes entries that are lawful in themselves; a test breaks a rule on
 //! purpose by saying something else.
 
-use super::{Judge, Law, RunVerdict};
+use super::{Expectation, Judge, Law, RunVerdict};
 use crate::gateway::{
     Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Outcome, Payer, Receipt,
     Request, Role, Verdict,
@@ -118,10 +118,10 @@ pub(crate) struct Play<'a> {
 }
 
 impl<'a> Play<'a> {
-    pub(crate) fn new(catalog: &'a Catalog) -> Play<'a> {
+    fn new(catalog: &'a Catalog, judge: Judge<'a>) -> Play<'a> {
         Play {
             catalog,
-            judge: Judge::new(catalog, &[], 0, 1),
+            judge,
             seq: 0,
             now: Timestamp::ZERO,
             calls: Vec::new(),
@@ -316,8 +316,17 @@ impl<'a> Play<'a> {
 
 /// Plays `script`.
 pub(crate) fn played(script: impl Fn(&mut Play<'_>)) -> RunVerdict {
+    played_for(&[], 1, script)
+}
+
+/// Plays `script` with this seed, before these promises.
+pub(crate) fn played_for(
+    expectations: &[Expectation],
+    seed: u64,
+    script: impl Fn(&mut Play<'_>),
+) -> RunVerdict {
     let catalog = catalog();
-    let mut play = Play::new(&catalog);
+    let mut play = Play::new(&catalog, Judge::new(&catalog, expectations, 0, seed));
     script(&mut play);
     play.finish()
 }
