@@ -285,7 +285,7 @@ mod tests {
         let remark = findings.remark(finding);
         let first = remark.first.as_ref().map_or("", |example| example.sentence.as_str());
         assert_eq!((remark.count, first), (count, says), "{}", finding.label());
-        assert_eq!(played(|play| drop(play.answered())).findings.remark(finding).count, 0);
+        assert_eq!(played(answered).findings.remark(finding).count, 0);
     }
 
     /// Fails with `class`, is billed `milli` and calls `then`.

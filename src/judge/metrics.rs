@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn runs_add_up() {
         let mut sum = played(fell_back).metrics;
-        sum.merge(&played(|play| drop(play.answered())).metrics);
+        sum.merge(&played(answered).metrics);
         let expected = [
             (Metric::Requests, "2"),
             (Metric::Amplification, "1.500"),

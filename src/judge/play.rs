@@ -301,17 +301,17 @@ impl<'a> Play<'a> {
         self.act(Action::Close { request: id, spent })
     }
 
-    /// A request that is answered by alpha at 450 ms, for $0.016.
-    pub(crate) fn answered(&mut self) -> &mut Self {
-        self.arrive(Delivery::Whole).consider(|_| ());
-        let call = self.call(R, A);
-        self.at(450).end(call, None, 16).reply(R, Outcome::Answered { route: A }).close(R)
-    }
-
     pub(crate) fn finish(self) -> RunVerdict {
         let ending = Ending { at: self.now, entries: self.seq, rest: Rest::Quiescent };
         self.judge.finish(&ending)
     }
+}
+
+/// A request that is answered by alpha at 450 ms, for $0.016.
+pub(crate) fn answered(play: &mut Play<'_>) {
+    play.arrive(Delivery::Whole).consider(|_| ());
+    let call = play.call(R, A);
+    play.at(450).end(call, None, 16).reply(R, Outcome::Answered { route: A }).close(R);
 }
 
 /// Plays `script`.

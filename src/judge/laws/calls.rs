@@ -177,10 +177,6 @@ mod tests {
     use crate::policy::taxonomy::Class;
     use crate::sim::Scripted;
 
-    fn answered(play: &mut Play<'_>) {
-        play.answered();
-    }
-
     /// Two calls, one after the other.
     fn retried(play: &mut Play<'_>, first: Class) {
         play.arrive(Delivery::Whole);

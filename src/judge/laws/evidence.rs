@@ -178,10 +178,6 @@ mod tests {
     use crate::sim::What;
     use crate::units::{CredentialId, RouteId};
 
-    fn answered(play: &mut Play<'_>) {
-        play.answered();
-    }
-
     /// Considers the routes with another verdict on one of them.
     fn says(route: RouteId, verdict: Verdict) -> impl Fn(&mut Play<'_>) {
         move |play| {

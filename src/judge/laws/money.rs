@@ -97,10 +97,6 @@ mod tests {
     use crate::policy::taxonomy::Class;
     use crate::units::{Money, RequestId};
 
-    fn answered(play: &mut Play<'_>) {
-        play.answered();
-    }
-
     fn cents(n: u64) -> Amount {
         Amount { money: Money::from_picos(n * 10_000_000_000), tokens: 9_000 }
     }

@@ -229,10 +229,6 @@ mod tests {
     use crate::sim::What;
     use crate::units::CallId;
 
-    fn answered(play: &mut Play<'_>) {
-        play.answered();
-    }
-
     /// One call that fails, and this reply.
     fn failed(truth: Class, outcome: Outcome) -> impl Fn(&mut Play<'_>) {
         move |play| {
@@ -261,7 +257,8 @@ mod tests {
         );
         check(
             &|p| {
-                p.answered().close(R);
+                answered(p);
+                p.close(R);
             },
             "req/1 is closed again",
         );
