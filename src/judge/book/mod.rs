@@ -3,6 +3,7 @@
 //! Tables only; in steady state nothing is allocated.
 
 mod benches;
+mod claims;
 mod money;
 mod pages;
 mod update;

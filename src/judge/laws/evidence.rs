@@ -165,3 +165,120 @@ const fn needs_a_cause(what: &What<'_>) -> bool {
         | What::Decided(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Candidate, Decision, Delivery, Gate, Outcome, Verdict, WaitRefusal};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::cooldown::Bench;
+    use crate::policy::eligibility::{Reason, Reasons};
+    use crate::policy::ledger::Level;
+    use crate::policy::taxonomy::{Class, Hint};
+    use crate::sim::What;
+    use crate::units::{CredentialId, RouteId};
+
+    /// Considers the routes with another verdict on one of them.
+    fn says(route: RouteId, verdict: Verdict) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole).consider(|candidate: &mut Candidate| {
+                if candidate.route == route {
+                    candidate.verdict = verdict;
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_removed_candidate_has_exactly_the_reasons_that_are_true() {
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::TrueReasons, answered, broken, says);
+        let chosen = Verdict::Chosen { by: None };
+        check(
+            &says(FAR, chosen),
+            "far is not excluded although data_residency, classification_limit, missing_capability, request_budget",
+        );
+        let reasons = Reasons::ALL.without(Reason::DataResidency);
+        check(&says(FAR, Verdict::Excluded { reasons, missing: Some(0) }), "true is data_residency");
+        check(&says(A, Verdict::Excluded { reasons, missing: None }), "true is nothing");
+        let gated = |gate| Verdict::Gated { gate, retry_at: None };
+        check(&says(A, gated(Gate::Breaker)), "alpha is closed by no breaker");
+        check(&says(A, gated(Gate::Cooldown)), "alpha is closed by no cooldown");
+        check(&says(A, Verdict::Spent), "alpha was not called often enough");
+        check(
+            &says(A, Verdict::Unaffordable { level: Level::Request }),
+            "alpha is affordable for the request",
+        );
+        check(
+            &|play| {
+                play.arrive(Delivery::Whole).say(What::Considered { request: R, candidates: &[] });
+            },
+            "0 of 3 routes are considered",
+        );
+    }
+
+    #[test]
+    fn a_wait_is_refused_only_if_it_does_not_fit() {
+        let refused = |asked: u64, wait: u64, why: WaitRefusal| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end_with(call, Some(Class::RateLimit), 0, Hint::After(MS(asked)));
+                play.decide(Decision::WaitRefused { request: R, wait: MS(wait), left: MS(1_120), why });
+            }
+        };
+        let held = refused(30_000, 30_000, WaitRefusal::Deadline);
+        let broken = refused(500, 500, WaitRefusal::Deadline);
+        check(Law::TrueReasons, held, broken, "req/1 refuses to wait 500 ms with 1120 ms left");
+        let held = refused(30_000, 30_000, WaitRefusal::Deadline);
+        check(Law::TrueReasons, held, refused(500, 500, WaitRefusal::TooLong), "because of too_long");
+    }
+
+    #[test]
+    fn nobody_is_told_that_no_route_is_left_while_one_is() {
+        let gated = |benched: u16| {
+            move |play: &mut Play<'_>| {
+                for id in 0..benched {
+                    let what = Bench::Credential(CredentialId(id));
+                    play.decide(Decision::Benched { what, until: at(60_000), class: Class::RateLimit });
+                }
+                play.arrive(Delivery::Whole).reply(R, Outcome::AllGated { retry_at: None, last: None });
+            }
+        };
+        let says = "req/1 is answered all_gated while beta can be used";
+        check(Law::NoFalseNoCandidate, gated(2), gated(1), says);
+        let none = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute);
+        };
+        check(Law::NoFalseNoCandidate, gated(2), none, "answered no_eligible_route while alpha can be used");
+    }
+
+    #[test]
+    fn numbers_times_and_causes_are_in_order() {
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::Caused, answered, broken, says);
+        check(
+            &|p| {
+                p.skip_a_number().arrive(Delivery::Whole);
+            },
+            "entry 1 comes where 0 is due",
+        );
+        check(
+            &|p| {
+                p.at(5).arrive(Delivery::Whole).at(4).consider(|_| ());
+            },
+            "before the one before it",
+        );
+        let considered = What::Considered { request: R, candidates: &[] };
+        check(
+            &|p| {
+                p.say_because(None, considered);
+            },
+            "entry 0 has no cause",
+        );
+        check(
+            &|p| {
+                p.say_because(Some(0), considered);
+            },
+            "entry 0 is caused by entry 0",
+        );
+    }
+}
