@@ -175,7 +175,8 @@ impl Findings {
         credential: CredentialId,
     ) {
         let Some(page) = book.request(request) else { return };
-        let own = page.hint.filter(|(hinted, _)| *hinted == route).map_or(Timestamp::ZERO, |(_, until)| until);
+        let own =
+            page.hint.filter(|(hinted, _)| *hinted == route).map_or(Timestamp::ZERO, |(_, until)| until);
         let told = if book.told.is_any(entry.at) {
             book.told.call_until(book.facts, route, credential)
         } else {

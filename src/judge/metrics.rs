@@ -90,7 +90,9 @@ impl Metrics {
             What::CallVisible { call } => {
                 let request = book.call(call).and_then(|page| book.request_of(page));
                 let Some(page) = request.filter(|page| page.visible.is_none()) else { return };
-                self.share(page.request.payer.tenant).first_visible.record(entry.at.since(page.arrived).nanos());
+                self.share(page.request.payer.tenant)
+                    .first_visible
+                    .record(entry.at.since(page.arrived).nanos());
             }
             What::CallEnded { call, truth, receipt, .. } => {
                 if let Some(page) = book.call(call) {

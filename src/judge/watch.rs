@@ -99,7 +99,8 @@ impl Eye<'_> {
             Verb::Each { pattern, measured, bounds, .. } => {
                 if matches(pattern) {
                     let sight = sight(*measured, entry, roll, catalog);
-                    let is_right = *measured == Measured::Presence || sight.value.is_some_and(|n| bounds.admit(n));
+                    let is_right =
+                        *measured == Measured::Presence || sight.value.is_some_and(|n| bounds.admit(n));
                     if !is_right {
                         self.failed.get_or_insert(sight);
                     }
@@ -144,7 +145,12 @@ impl Eye<'_> {
         (Some(n), failure)
     }
 
-    fn first(&self, pattern: &Pattern, measured: Measured, bounds: &Bounds) -> (Option<i128>, Option<String>) {
+    fn first(
+        &self,
+        pattern: &Pattern,
+        measured: Measured,
+        bounds: &Bounds,
+    ) -> (Option<i128>, Option<String>) {
         let event = pattern.kind().label();
         let Some(first) = self.first else {
             return (None, Some(format!("expected a matching {event}, saw none")));

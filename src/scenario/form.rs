@@ -106,8 +106,12 @@ impl<'a> Form<'a, '_> {
     pub(super) fn value<T>(&mut self, about: About, kind: &Kind<T>, default: &'static str) -> T {
         self.describe(about, kind.wants, Some(default));
         let node = self.node(about.key);
-        node.and_then(|node| self.quantity(about.key, node, kind))
-            .unwrap_or_else(|| (kind.parse)(default).ok().expect("a default is a value of its kind"))
+        node.and_then(|node| self.quantity(about.key, node, kind)).unwrap_or_else(|| {
+            match (kind.parse)(default) {
+                Ok(value) => value,
+                Err(complaint) => panic!("a default is a value of its kind: {}", complaint.text),
+            }
+        })
     }
 
     /// A quantity that may be absent.
@@ -333,6 +337,11 @@ impl<'a> Form<'a, '_> {
         let Some(table) = self.table.take() else { return Vec::new() };
         let rest = table.entries.iter().filter(|entry| !seen.contains(&entry.0.text.as_str()));
         rest.map(|(key, node)| (key, node)).collect()
+    }
+
+    /// Whether `key` is there.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.is_some_and(|table| table.get(key).is_some())
     }
 
     /// Where the table is.

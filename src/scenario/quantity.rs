@@ -195,7 +195,7 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>, Complaint> {
 }
 
 /// `3/10`, `30 %`, `1.5`.
-fn ratio(text: &str, what: &str) -> Result<Ratio, Complaint> {
+pub(super) fn ratio(text: &str, what: &str) -> Result<Ratio, Complaint> {
     let fraction = |whole_text: &str, one: u128| {
         let millionths = scaled(whole_text, 1_000_000, what, "a millionth")?;
         let (above, below) = (u64::try_from(millionths), u64::try_from(one * 1_000_000));

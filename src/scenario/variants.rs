@@ -5,6 +5,7 @@ use super::form::{Findings, Form, about};
 use super::quantity::SEEDS;
 use super::tree::{Table, Word};
 use super::{Base, Header, Variant, lower};
+use crate::judge::Law;
 use std::ops::RangeInclusive;
 
 /// What a variant says about itself, and what it overrides.
@@ -12,7 +13,7 @@ pub(super) struct Heading {
     name: Word,
     title: Option<String>,
     seeds: Option<RangeInclusive<u64>>,
-    breaks: Vec<Word>,
+    breaks: Vec<Law>,
     overrides: Table,
     without: Vec<Word>,
 }
@@ -28,6 +29,7 @@ pub(super) fn variant(f: &mut Form<'_, '_>) -> Option<Heading> {
         f.optional(about("seeds", "The seeds that it is played with; those of the file by default."), &SEEDS);
     let doc = "The laws that it must break in at least one run, and no other.";
     let breaks = f.texts(about("breaks", doc)).unwrap_or_default();
+    let breaks = breaks.iter().filter_map(|word| law(f, word)).collect();
     let doc = "Routes, requests and arrivals of the file, by name, that it does not have.";
     let without = f.texts(about("without", doc)).unwrap_or_default();
     let mut overrides = Table::default();
@@ -40,6 +42,14 @@ pub(super) fn variant(f: &mut Form<'_, '_>) -> Option<Heading> {
         }
     }
     Some(Heading { name: name?, title: title.map(|word| word.text), seeds, breaks, overrides, without })
+}
+
+fn law(f: &mut Form<'_, '_>, word: &Word) -> Option<Law> {
+    let law = Law::ALL.into_iter().find(|law| law.name() == word.text);
+    if law.is_none() {
+        f.unknown("law", word, Law::ALL.map(Law::name));
+    }
+    law
 }
 
 /// Reads every variant, `base` first.
@@ -70,7 +80,7 @@ pub(super) fn variants(
             name: heading.name.text,
             title: heading.title,
             seeds: heading.seeds.unwrap_or_else(|| header.seeds.clone()),
-            breaks: heading.breaks.into_iter().map(|word| word.text).collect(),
+            breaks: heading.breaks,
             setup: lower::setup(&reduced.overlaid(&heading.overrides), out),
         });
     }

@@ -87,9 +87,9 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let id = reply.request;
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
-        Outcome::AllGated { .. } => book
-            .routes()
-            .find(|route| !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)),
+        Outcome::AllGated { .. } => book.routes().find(|route| {
+            !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
+        }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
         | Outcome::Terminal { .. }

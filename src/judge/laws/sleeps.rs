@@ -52,7 +52,8 @@ pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun) -> Ruling
         return Ruling::Silent;
     };
     let told = book.told.call_until(book.facts, begun.route, begun.credential);
-    let own = page.hint.filter(|(route, _)| *route == begun.route).map_or(Timestamp::ZERO, |(_, until)| until);
+    let own =
+        page.hint.filter(|(route, _)| *route == begun.route).map_or(Timestamp::ZERO, |(_, until)| until);
     let floor = told.max(own);
     if floor <= begun.at {
         return Ruling::Silent;
