@@ -66,7 +66,8 @@ impl Fleet {
         if let Some(breaker) = self.breakers.get(route.breaker.index())
             && !breaker.permits(now)
         {
-            return Err((Gate::Breaker, breaker.status(now).retry_at));
+            let retry_at = breaker.status(now).retry_at;
+            return Err((Gate::Breaker, Some(retry_at).filter(|at| *at != Timestamp::MAX)));
         }
         let whole = [Bench::Route(id), Bench::Provider(route.provider)];
         let closed = whole.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max();

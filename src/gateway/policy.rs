@@ -11,7 +11,7 @@ use crate::units::{
 };
 
 /// All knobs of a gateway.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     /// Which hard constraints are enforced.
     pub eligibility: Eligibility,
@@ -97,6 +97,23 @@ pub struct Budget {
     pub attempt_max: Amount,
     /// How long the receipt of a cancelled, timed-out or cut call is waited for.
     pub receipt_max: Duration,
+}
+
+impl Default for Policy {
+    /// Every right value; the breaker is on.
+    fn default() -> Policy {
+        Policy {
+            eligibility: Eligibility::default(),
+            ranking: Ranking::default(),
+            retry: Retry::default(),
+            taxonomy: Taxonomy::default(),
+            timeouts: Timeouts::default(),
+            breaker: Some(breaker::Config::default()),
+            health: health::Config::default(),
+            cooldown: Cooldown::default(),
+            budget: Budget::default(),
+        }
+    }
 }
 
 impl Default for Eligibility {

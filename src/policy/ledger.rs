@@ -123,6 +123,13 @@ impl Hold {
     }
 }
 
+impl Assumed {
+    /// The accounts that it is charged to; the request's may be closed by now.
+    pub const fn scopes(&self) -> Scopes {
+        self.hold.scopes
+    }
+}
+
 impl Settlement {
     /// What was billed above the reserved amount.
     pub const fn overrun(&self) -> Money {

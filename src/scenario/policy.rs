@@ -224,7 +224,12 @@ fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
         "Whether there is a breaker.",
         &[("false", "every request knocks on the broken door by itself", "")],
     );
-    let config = breaker::Config { failures, open_for };
+    let config = breaker::Config {
+        trip: breaker::Trip::Run { bad: failures },
+        cooldown: breaker::Cooldown::Fixed(open_for),
+        probes: breaker::ProbeLimit::InFlight(world.probes_max),
+        ..breaker::Config::default()
+    };
     world.policy.breaker = f.switch(about_enabled, Some(config), None, "true");
     world.breaker_scope =
         f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region");

@@ -24,22 +24,15 @@ pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
         f.value(about("latency_p95", "Its P95 latency before any is measured."), &DURATION, "1 s");
     let quality = f.value(about("quality", "Its measured quality; higher is better."), &COUNT, "0");
     let doc = "Its share of the traffic among routes that tie; zero comes before all that have a weight.";
-    let weight = f.value(about("weight", doc), &COUNT, "1");
+    let weight = f.value(about("weight", doc), &COUNT, "0");
     let upstream = f.table("upstream", |f| upstream(f, &mut world.catalog.names));
     let Some(name) = name else { return };
     let (provider, model) = (identity.provider, identity.model);
+    let draw = world.catalog.names.hash(name);
     let breaker = BreakerId(domain(world, world.breaker_scope, name, &identity, Machine::Breaker));
     let health = HealthId(domain(world, world.health_scope, name, &identity, Machine::Health));
-    world.catalog.routes.push(RouteFact {
-        name,
-        provider,
-        model,
-        pool: pool.clone(),
-        offer,
-        breaker,
-        health,
-    });
-    let draw = world.catalog.names.hash(name);
+    let fact = RouteFact { name, provider, model, pool: pool.clone(), offer, breaker, health };
+    world.catalog.routes.push(fact);
     world.registry.routes.push(Route {
         offer,
         provider,

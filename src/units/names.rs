@@ -37,6 +37,11 @@ impl Names {
         &self.texts[name.0 as usize]
     }
 
+    /// Every name with its text, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Name, &str)> {
+        (0..).map(Name).zip(self.texts.iter().map(String::as_str))
+    }
+
     /// A number that depends on the text alone, never on the order in which names were met.
     pub fn hash(&self, name: Name) -> u64 {
         self.hashes[name.0 as usize]

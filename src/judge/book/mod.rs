@@ -214,8 +214,8 @@ impl<'a> Book<'a> {
             return Access::Benched;
         }
         match breaker.state {
-            breaker::State::Closed => Access::Free,
-            breaker::State::Open | breaker::State::HalfOpen => Access::Doubtful,
+            breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Access::Free,
+            breaker::State::Open | breaker::State::HalfOpen | breaker::State::ForcedOpen => Access::Doubtful,
         }
     }
 

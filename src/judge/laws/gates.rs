@@ -14,11 +14,11 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
     };
     let (who, route) = (|| book.request_name(begun.request), || book.route_name(begun.route));
     match page.state {
-        breaker::State::Closed => Ruling::Silent,
-        breaker::State::Open if page.is_open_at(begun.at) => {
+        breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Ruling::Silent,
+        breaker::State::Open | breaker::State::ForcedOpen if page.is_open_at(begun.at) => {
             Ruling::Broken(format!("{} calls {} while its breaker is OPEN", who(), route()))
         }
-        breaker::State::Open => Ruling::Held,
+        breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
             Ruling::unless(
@@ -37,8 +37,11 @@ pub(super) fn opens_in_time(
     transition: &breaker::Transition,
 ) -> Ruling {
     match transition.to {
-        breaker::State::Open => Ruling::Held,
-        breaker::State::Closed | breaker::State::HalfOpen => {
+        breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
+        breaker::State::Closed
+        | breaker::State::HalfOpen
+        | breaker::State::Disabled
+        | breaker::State::MetricsOnly => {
             let early = book.breaker(id).is_some_and(|page| page.is_open_at(at));
             Ruling::unless(early.then(|| {
                 format!("the breaker {} leaves OPEN before its cooldown is over", breaker_name(book, id))

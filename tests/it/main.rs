@@ -1,0 +1,4 @@
+//! One test binary: it links once.
+
+mod breaker_vectors;
+mod reference;
