@@ -1,4 +1,6 @@
 //! One test binary: it links once.
 
+mod bad_scenarios;
 mod breaker_vectors;
+mod mutated_scenarios;
 mod reference;
