@@ -126,6 +126,7 @@ fn measured(f: &mut Form<'_, '_>, pattern: &Pattern) -> Measured {
             let what = format!("number `{}` in the event `{}`", word.text, pattern.kind().label());
             let help = super::problems::instead_of(&word.text, known.iter().copied());
             f.problem(&word.span, format!("there is no {what}"), help);
+            ignore_bounds(f);
             Measured::Presence
         }
         Err(Unfit::Event { .. } | Unfit::Value { .. }) => Measured::Presence,
@@ -140,6 +141,7 @@ fn measured_bounds(f: &mut Form<'_, '_>, measured: Measured) -> Bounds {
         (Measured::Number(_), Some(_)) => {
             let help = Some("put the field into the pattern, or state two expectations".to_owned());
             f.problem(&f.span_of("at"), "one number is measured: the time or the field", help);
+            ignore_bounds(f);
             Bounds::default()
         }
         (Measured::Number(_), None) if f.has("distinct_at_least") => {
@@ -147,6 +149,13 @@ fn measured_bounds(f: &mut Form<'_, '_>, measured: Measured) -> Bounds {
         }
         (Measured::Number(_), None) => required_bounds(f, measured.unit(), Sign::Positive),
         (Measured::Presence | Measured::Time, _) => Bounds::default(),
+    }
+}
+
+/// Something else is wrong, and that is told.
+fn ignore_bounds(f: &mut Form<'_, '_>) {
+    for key in ["equals", "at_least", "at_most"] {
+        f.node(key);
     }
 }
 

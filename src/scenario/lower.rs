@@ -89,10 +89,10 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("request", |f| traffic::request(f, world));
     f.each("arrivals", |f| traffic::arrivals(f, world));
     f.each("operator", |f| operator::command(f, world));
-    if world.catalog.routes.is_empty() {
+    if !f.has("route") {
         f.missing("route", "at least one `[[route]]`");
     }
-    if world.sources.is_empty() {
+    if !f.has("request") && !f.has("arrivals") {
         f.missing("request", "at least one `[[request]]` or `[[arrivals]]`");
     }
 }

@@ -41,11 +41,12 @@ fn healthy() -> Reply {
 
 /// One reply.
 fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
-    let after = f.custom(about("after", "From the call to its end."), LATENCY, latency);
+    let after =
+        f.custom(about("after", "From the call to its end."), LATENCY, |f, node| latency(f, "after", node));
     let first_byte = f.custom(
         about("first_byte", "From the call to its first visible output; a stream."),
         LATENCY,
-        latency,
+        |f, node| latency(f, "first_byte", node),
     );
     let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
     let failure = failure(f, names);
