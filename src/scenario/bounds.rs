@@ -1,6 +1,7 @@
 //! What a number must be: `equals`, `at_least`, `at_most`, in the unit of what is measured.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::quantity::{Complaint, DURATION, Kind, MONEY, Written};
 use super::tree::{Node, Value};
 use crate::judge::{Bounds, Unit};

@@ -4,7 +4,8 @@
 
 use super::Variant;
 use super::bounds::{Sign, bounds};
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::patterns::{pattern, patterns};
 use super::quantity::COUNT_FROM_ONE;
 use super::tree::Word;

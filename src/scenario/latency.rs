@@ -1,7 +1,8 @@
 //! A time that may be drawn: `"80 ms"`, `"never"`, `{ uniform = ["50 ms", "90 ms"] }`, the quantiles of a
 //! dashboard, or a distribution. All become tables of whole nanoseconds.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::quantity::{DURATION, FACTOR};
 use super::tree::{Node, Value};
 use crate::sim::Latency;
@@ -85,7 +86,7 @@ fn quantiles(f: &mut Form<'_, '_>) -> Option<Latency> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::form::Findings;
+    use crate::scenario::findings::Findings;
     use crate::scenario::tree;
 
     fn read(text: &str) -> Result<Latency, String> {

@@ -1,7 +1,8 @@
 //! From names to ids: the world as far as a file has been read. Tables are read in the order in which they
 //! refer to each other, whatever their order in the file.
 
-use super::form::{Findings, Form, about};
+use super::findings::{Findings, about};
+use super::form::Form;
 use super::tree::{Table, Word};
 use super::{OWN_KEYS, operator, parties, policy, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod expectations;
+mod findings;
 mod form;
 mod latency;
 mod lower;
@@ -20,13 +21,14 @@ mod upstreams;
 mod variants;
 mod vocabulary;
 
-pub use form::{Knob, Wrong};
+pub use findings::{Knob, Wrong};
 pub use problems::{Problem, Problems, Span, did_you_mean};
 
 use crate::judge::{Expectation, Law};
 use crate::sim::Setup;
 use crate::units::names::hash;
-use form::{Findings, Form, about};
+use findings::{Findings, about};
+use form::Form;
 use std::ops::RangeInclusive;
 use tree::Table;
 

@@ -1,6 +1,7 @@
 //! `[[operator]]`: what an operator does, and when.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::lower::{World, position};
 use super::parties::id;
 use super::problems::instead_of;

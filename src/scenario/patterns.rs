@@ -2,7 +2,8 @@
 //! `never` would otherwise be a promise that is always kept.
 
 use super::Variant;
-use super::form::{About, Form};
+use super::findings::About;
+use super::form::Form;
 use super::problems::instead_of;
 use super::quantity::{DURATION, Kind};
 use super::tree::{Node, Value, Word};
@@ -27,7 +28,7 @@ pub(super) fn patterns(f: &mut Form<'_, '_>, about: About, within: &[&Variant]) 
 
 fn one(f: &mut Form<'_, '_>, key: &str, node: &Node, within: &[&Variant]) -> Option<Pattern> {
     f.within(key, node, |f| {
-        let event = f.required_text(super::form::about("event", "The event."))?;
+        let event = f.required_text(super::findings::about("event", "The event."))?;
         let mut pattern = match Pattern::of(&event.text) {
             Ok(pattern) => pattern,
             Err(Unfit::Event { known }) => {

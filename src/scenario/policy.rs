@@ -1,7 +1,8 @@
 //! `[policy]`: every knob of a gateway. The right value is the default; a wrong one names the incident that
 //! taught it and the law that it breaks.
 
-use super::form::{About, Form, about, knob};
+use super::findings::{About, about, knob};
+use super::form::Form;
 use super::lower::{Domain, World};
 use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, MONEY};
 use super::retry::retry;

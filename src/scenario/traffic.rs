@@ -1,6 +1,7 @@
 //! `[[request]]` and `[[arrivals]]`: what comes in, one by one or as a stream.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::latency::latency;
 use super::lower::{World, members, new_name, position};
 use super::parties::{cap, id};

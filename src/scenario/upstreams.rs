@@ -1,7 +1,8 @@
 //! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
 //! cancel does.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::latency::latency;
 use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE, TOKENS};
 use super::tree::Value;

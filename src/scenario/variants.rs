@@ -1,7 +1,8 @@
 //! `[[variant]]`: the file with something else. What a variant states is laid over the file before it is read,
 //! so a variant can override anything, by name; its own problems point to its own lines.
 
-use super::form::{Findings, Form, about};
+use super::findings::{Findings, about};
+use super::form::Form;
 use super::quantity::SEEDS;
 use super::tree::{Table, Word};
 use super::{Base, Header, Variant, lower};

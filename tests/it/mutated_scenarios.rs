@@ -1,5 +1,6 @@
 //! Whatever happens to a scenario file, it is read or it is refused; nothing panics.
 
+use faultlab::judge::Law;
 use faultlab::scenario::{Scenario, knobs, load, load_bytes};
 use proptest::prelude::*;
 
@@ -32,7 +33,8 @@ fn a_seed_changes_the_seed_and_nothing_else() {
 fn every_documented_wrong_value_can_be_set() {
     let mut tried = 0;
     for knob in knobs() {
-        for (value, incident, _) in &knob.wrong {
+        for (value, incident, law) in &knob.wrong {
+            assert!(law.is_empty() || Law::ALL.iter().any(|known| known.name() == *law), "{law} is a law");
             let bare = value.parse::<u32>().is_ok() || ["true", "false"].contains(value);
             let value = if bare { (*value).to_owned() } else { format!("\"{value}\"") };
             let text = format!("{}{} = {value}\n{WORLD}", HEAD, knob.path);
