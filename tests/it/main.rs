@@ -1,5 +1,6 @@
 //! One test binary: it links once.
 
+mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
 mod mutated_scenarios;
