@@ -3,12 +3,14 @@
 //!
 //! The modules are the floors of the house, lowest first; imports point down only.
 
+pub mod cli;
 pub mod gateway;
 pub mod journal;
 pub mod judge;
 pub mod policy;
 pub mod scenario;
 pub mod sim;
+pub mod suite;
 pub mod trace;
 pub mod units;
 pub mod wire;

@@ -1,3 +1,5 @@
-//! The `faultlab` binary.
+//! The `faultlab` binary: parse, do, exit code.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    faultlab::cli::main()
+}

@@ -67,8 +67,8 @@ impl Events {
         }
     }
 
-    /// After an error nothing more is written.
-    fn append(&mut self, bytes: &[u8]) {
+    /// Writes lines that were put together elsewhere. After an error nothing more is written.
+    pub fn append(&mut self, bytes: &[u8]) {
         if self.failed.is_none() {
             self.failed = self.draft.append(bytes).err();
         }

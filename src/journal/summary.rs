@@ -219,6 +219,13 @@ impl Summary {
     }
 }
 
+impl Check {
+    /// `scenario/name`, or the name alone of a check of the program.
+    pub fn id(&self) -> String {
+        self.scenario.iter().map(|scenario| format!("{scenario}/")).collect::<String>() + &self.name
+    }
+}
+
 impl Acceptance {
     /// The verdict over `checks`.
     pub fn of(scope: Scope, checks: Vec<Check>) -> Acceptance {

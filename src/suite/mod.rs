@@ -3,7 +3,9 @@
 mod embedded;
 mod pinned;
 mod play;
+mod report;
 
 pub use embedded::{Embedded, embedded};
 pub use pinned::compare;
-pub use play::{Level, Options, Played, PlayedVariant, play, stories};
+pub use play::{Options, Played, PlayedVariant, play, policy_digest, seeds};
+pub use report::summarise;

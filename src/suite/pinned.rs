@@ -28,9 +28,12 @@ mod tests {
     fn a_deleted_and_an_added_check_are_both_told() {
         let pinned = "# the list\nrouting/a\n\nrouting/b\n";
         assert!(differences(pinned, ["routing/b", "routing/a"]).is_empty());
-        assert_eq!(differences(pinned, ["routing/a", "routing/c"]), [
-            "routing/b is pinned in scenarios/checks.txt and was not checked",
-            "routing/c was checked and is not pinned in scenarios/checks.txt",
-        ]);
+        assert_eq!(
+            differences(pinned, ["routing/a", "routing/c"]),
+            [
+                "routing/b is pinned in scenarios/checks.txt and was not checked",
+                "routing/c was checked and is not pinned in scenarios/checks.txt",
+            ]
+        );
     }
 }

@@ -1,22 +1,11 @@
 //! One scenario, played: its runs, its verdict, its lines.
 
-use crate::judge::{Judge, RunVerdict, VariantVerdict, Verdict, Word, conclude};
+use crate::journal::{Events, Level};
+use crate::judge::{Judge, Law, RunVerdict, VariantVerdict, Verdict, conclude};
 use crate::scenario::{Scenario, Variant};
-use crate::sim::{Catalog, Entry, Observer, run};
-use crate::trace::{Digest, Fingerprint, Header, Lines, Roll, Story};
+use crate::sim::{Catalog, Entry, Observer, Rest, Setup, run};
+use crate::trace::{Digest, Fingerprint, Header, Lines, Roll};
 use rayon::prelude::*;
-use std::ops::ControlFlow;
-
-/// Which runs are written down, entry by entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
-    /// None.
-    None,
-    /// Those in which a check failed: they are played a second time.
-    Failures,
-    /// All.
-    Full,
-}
 
 /// How to play.
 #[derive(Clone, Copy, Debug)]
@@ -47,32 +36,38 @@ pub struct PlayedVariant {
     pub digest: Fingerprint,
 }
 
-/// Runs that are played at once and held in memory until they are written in order.
+/// Runs that are played at once and held in memory until they are merged in seed order.
 const BATCH: usize = 64;
 
-/// Plays a scenario. The lines of each run, if the level wants them, are handed to `write` in the order of
-/// variants and seeds; what it breaks with ends the play and is handed back.
-///
-/// # Errors
-/// What `write` broke with.
-pub fn play<E>(
-    scenario: &Scenario,
-    options: Options,
-    mut write: impl FnMut(&[u8]) -> ControlFlow<E>,
-) -> Result<Played, E> {
+/// Plays a scenario: every variant, every seed. Runs that the level wants are written to `events` in the order
+/// of variants and seeds; what goes wrong there is told when `events` is finished.
+pub fn play(scenario: &Scenario, options: Options, mut events: Option<&mut Events>) -> Played {
     let mut variants = Vec::new();
     for (at, variant) in scenario.variants.iter().enumerate() {
         let seeds = seeds(variant, options.first_seed);
         let mut verdict = VariantVerdict::new(at as u16, variant.name.clone(), variant.breaks.clone());
         let mut digests = Vec::new();
-        for batch in seeds.chunks(BATCH) {
-            let runs: Vec<Run> =
-                batch.par_iter().map(|seed| play_run(scenario, at, *seed, options.level)).collect();
-            for run in runs {
-                verdict.merge(&run.verdict);
-                digests.push(run.digest);
-                if let ControlFlow::Break(error) = write(&run.lines) {
-                    return Err(error);
+        let mut take = |run: &RunVerdict, digest| {
+            verdict.merge(run);
+            digests.push(digest);
+        };
+        match events.as_deref_mut() {
+            Some(events) if seeds.len() == 1 && options.level == Level::Full => {
+                let play = Play::new(scenario, at, seeds[0]);
+                let (run, digest) = play.watch(&mut events.run(&play.header(), &play.setup.catalog));
+                take(&run, digest);
+            }
+            mut events => {
+                for batch in seeds.chunks(BATCH) {
+                    let level = if events.is_some() { options.level } else { Level::None };
+                    let runs: Vec<(RunVerdict, Fingerprint, Vec<u8>)> =
+                        batch.par_iter().map(|seed| Play::new(scenario, at, *seed).write(level)).collect();
+                    for (run, digest, lines) in runs {
+                        take(&run, digest);
+                        if let Some(events) = events.as_deref_mut() {
+                            events.append(&lines);
+                        }
+                    }
                 }
             }
         }
@@ -80,78 +75,104 @@ pub fn play<E>(
         variants.push(PlayedVariant { verdict, seeds, digest: Fingerprint::all(digests) });
     }
     let verdicts: Vec<VariantVerdict> = variants.iter().map(|variant| variant.verdict.clone()).collect();
-    Ok(Played { verdict: conclude(&scenario.expectations, &verdicts), variants })
+    Played { verdict: conclude(&scenario.expectations, &verdicts), variants }
 }
 
-/// The story of each variant's first run, in file order.
-pub fn stories(scenario: &Scenario, options: Options) -> Vec<(String, String)> {
-    let mut stories = Vec::new();
-    for variant in &scenario.variants {
-        let setup = variant.setup_for(seeds(variant, options.first_seed)[0]);
-        let mut story = Story::new(&setup.catalog);
-        run(&setup, &mut story);
-        stories.push((variant.name.clone(), story.into_text()));
-    }
-    stories
-}
-
-fn seeds(variant: &Variant, first: Option<u64>) -> Vec<u64> {
+/// The seeds that a variant is played with.
+pub fn seeds(variant: &Variant, first: Option<u64>) -> Vec<u64> {
     let (start, end) = (*variant.seeds.start(), *variant.seeds.end());
     let from = first.unwrap_or(start);
     (0..=end - start).map(|k| from.saturating_add(k)).collect()
 }
 
-/// One run.
-struct Run {
-    verdict: RunVerdict,
-    digest: Fingerprint,
-    lines: Vec<u8>,
+/// The digest of a variant's policy: of every knob, by name and value.
+pub fn policy_digest(variant: &Variant) -> Fingerprint {
+    Fingerprint::of(&format!("{:?}", variant.setup().policy))
 }
 
-fn play_run(scenario: &Scenario, at: usize, seed: u64, level: Level) -> Run {
-    let variant = &scenario.variants[at];
-    let setup = variant.setup_for(seed);
-    let judge = || Judge::new(&setup.catalog, &scenario.expectations, at as u16, seed);
-    let mut observers = (judge(), Digest::new(&setup.catalog));
-    let mut scribe = (level == Level::Full).then(|| Scribe::new(scenario, variant, seed, &setup.catalog));
-    let ending = run(&setup, &mut (&mut observers, &mut scribe));
-    let (judge, digest) = observers;
-    let verdict = judge.finish(&ending);
-    if level == Level::Failures && has_failed(&verdict, variant) {
-        let scribe = scribe.insert(Scribe::new(scenario, variant, seed, &setup.catalog));
-        run(&setup, scribe);
+/// One run, about to be played.
+struct Play<'s> {
+    scenario: &'s Scenario,
+    at: usize,
+    setup: Setup,
+    digest: String,
+    policy: String,
+}
+
+impl<'s> Play<'s> {
+    fn new(scenario: &'s Scenario, at: usize, seed: u64) -> Play<'s> {
+        let variant = &scenario.variants[at];
+        let digest = format!("{:016x}", scenario.digest);
+        Play {
+            scenario,
+            at,
+            setup: variant.setup_for(seed),
+            digest,
+            policy: policy_digest(variant).to_string(),
+        }
     }
-    let lines = scribe.map_or_else(Vec::new, |scribe| scribe.lines.bytes().to_vec());
-    Run { verdict, digest: digest.fingerprint(), lines }
+
+    fn header(&self) -> Header<'_> {
+        Header {
+            faultlab: env!("CARGO_PKG_VERSION"),
+            scenario: &self.scenario.name,
+            variant: &self.scenario.variants[self.at].name,
+            seed: self.setup.seed,
+            scenario_digest: &self.digest,
+            policy_digest: &self.policy,
+        }
+    }
+
+    /// Plays it before the judge, and before `other`.
+    fn watch(&self, other: &mut impl Observer) -> (RunVerdict, Fingerprint) {
+        let catalog = &self.setup.catalog;
+        let judge = Judge::new(catalog, &self.scenario.expectations, self.at as u16, self.setup.seed);
+        let mut watching = (judge, Digest::new(catalog));
+        let ending = run(&self.setup, &mut (&mut watching, other));
+        (watching.0.finish(&ending), watching.1.fingerprint())
+    }
+
+    /// Plays it, and writes it down if the level wants it.
+    fn write(&self, level: Level) -> (RunVerdict, Fingerprint, Vec<u8>) {
+        let mut scribe = Scribe::new(self);
+        let (verdict, digest) = match level {
+            Level::Full => self.watch(&mut scribe),
+            Level::Failures | Level::None => self.watch(&mut ()),
+        };
+        let wanted = match level {
+            Level::Full => true,
+            Level::None => false,
+            Level::Failures if self.has_failed(&verdict) => {
+                run(&self.setup, &mut scribe);
+                true
+            }
+            Level::Failures => false,
+        };
+        let lines = if wanted { scribe.lines.bytes().to_vec() } else { Vec::new() };
+        (verdict, digest, lines)
+    }
+
+    /// Whether this run alone shows that something is wrong.
+    fn has_failed(&self, run: &RunVerdict) -> bool {
+        let declared = &self.scenario.variants[self.at].breaks;
+        let broken = |law: &Law| run.laws.tally(*law).breaches > 0 && !declared.contains(law);
+        let unkept = run.checks.iter().any(|check| check.failure.is_some());
+        unkept || Law::ALL.iter().any(broken) || run.rest == Rest::Runaway
+    }
 }
 
-/// Whether this run alone shows that something is wrong.
-fn has_failed(run: &RunVerdict, variant: &Variant) -> bool {
-    let broken = |law| run.laws.tally(law).breaches > 0 && !variant.breaks.contains(&law);
-    run.checks.iter().any(|check| check.failure.is_some())
-        || crate::judge::Law::ALL.into_iter().any(broken)
-        || run.rest != crate::sim::Rest::Quiescent
-}
-
-/// Writes a run down.
-struct Scribe<'c> {
-    catalog: &'c Catalog,
+/// Writes a run down in memory.
+struct Scribe<'p> {
+    catalog: &'p Catalog,
     roll: Roll,
     lines: Lines,
 }
 
-impl<'c> Scribe<'c> {
-    fn new(scenario: &Scenario, variant: &Variant, seed: u64, catalog: &'c Catalog) -> Scribe<'c> {
-        let mut lines = Lines::new(&catalog.names);
-        lines.header(&Header {
-            faultlab: env!("CARGO_PKG_VERSION"),
-            scenario: &scenario.name,
-            variant: &variant.name,
-            seed,
-            scenario_digest: &format!("{:016x}", scenario.digest),
-            policy_digest: &Fingerprint::of(&format!("{:?}", variant.setup().policy)).to_string(),
-        });
-        Scribe { catalog, roll: Roll::default(), lines }
+impl<'p> Scribe<'p> {
+    fn new(play: &'p Play<'_>) -> Scribe<'p> {
+        let mut lines = Lines::new(&play.setup.catalog.names);
+        lines.header(&play.header());
+        Scribe { catalog: &play.setup.catalog, roll: Roll::default(), lines }
     }
 }
 
@@ -159,30 +180,5 @@ impl Observer for Scribe<'_> {
     fn entry(&mut self, entry: &Entry<'_>) {
         self.roll.note(entry);
         self.lines.entry(entry, &self.roll, self.catalog);
-    }
-}
-
-impl Played {
-    /// The names of the checks that count: every promise, and one check `laws` for all laws together.
-    pub fn checks(&self) -> Vec<(String, Word, Vec<String>)> {
-        use crate::judge::Subject;
-        let mut checks = Vec::new();
-        let mut laws = (Word::NotExercised, Vec::new());
-        for check in &self.verdict.checks {
-            match check.subject {
-                Subject::Expectation(_) => checks.push((check.name.clone(), check.word, check.details.clone())),
-                Subject::Law(_) | Subject::Rest => {
-                    let told = check.details.iter().map(|detail| format!("{}: {detail}", check.name));
-                    if check.word.is_failure() {
-                        laws.0 = Word::Broken;
-                        laws.1.extend(told);
-                    } else if check.word.is_pass() && laws.0 == Word::NotExercised {
-                        laws.0 = Word::Held;
-                    }
-                }
-            }
-        }
-        checks.push(("laws".to_owned(), laws.0, laws.1));
-        checks
     }
 }
