@@ -4,6 +4,7 @@
 //! The modules are the floors of the house, lowest first; imports point down only.
 
 pub mod gateway;
+pub mod journal;
 pub mod judge;
 pub mod policy;
 pub mod scenario;

@@ -1,2 +1,3 @@
 //! The `faultlab` binary.
+
 fn main() {}

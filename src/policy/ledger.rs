@@ -227,15 +227,13 @@ impl Ledger {
         if self.mode == Reserve::After {
             return Ok(());
         }
-        fits(Level::Attempt, Page::default(), wanted, self.attempt_max)?;
-        let levels = [
-            (Level::Request, Some(scopes.request)),
-            (Level::Task, scopes.task),
-            (Level::Tenant, scopes.tenant),
-        ];
-        for (level, id) in levels {
+        fits(Level::Attempt, &Page::default(), wanted, self.attempt_max)?;
+        if let Some(account) = self.account(scopes.request) {
+            fits(Level::Request, &account.current, wanted, account.cap)?;
+        }
+        for (level, id) in [(Level::Task, scopes.task), (Level::Tenant, scopes.tenant)] {
             if let Some(account) = id.and_then(|id| self.account(id)) {
-                fits(level, account.page(now), wanted, account.cap)?;
+                fits(level, &account.page(now), wanted, account.cap)?;
             }
         }
         Ok(())
@@ -348,22 +346,19 @@ fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
         .filter_map(|(id, is_tenant)| id.map(|id| (id, is_tenant)))
 }
 
-fn fits(level: Level, page: Page, wanted: Amount, cap: Amount) -> Result<(), Denied> {
-    let units = [
-        (
-            Unit::Money,
-            page.settled.money.picos(),
-            page.held.money.picos(),
-            wanted.money.picos(),
-            cap.money.picos(),
-        ),
-        (Unit::Tokens, page.settled.tokens, page.held.tokens, wanted.tokens, cap.tokens),
-    ];
-    for (unit, settled, held, wanted, cap) in units {
-        let projected = u128::from(settled) + u128::from(held) + u128::from(wanted);
-        if cap != u64::MAX && projected > u128::from(cap) {
-            return Err(Denied { level, unit, settled, held, wanted, cap });
-        }
+fn fits(level: Level, page: &Page, wanted: Amount, cap: Amount) -> Result<(), Denied> {
+    let over = |settled: u64, held: u64, wanted: u64, cap: u64| {
+        cap != u64::MAX && settled.saturating_add(held).saturating_add(wanted) > cap
+    };
+    let denied = |unit, settled, held, wanted, cap| Err(Denied { level, unit, settled, held, wanted, cap });
+    let (settled, held) = (page.settled.money.picos(), page.held.money.picos());
+    let (money, most) = (wanted.money.picos(), cap.money.picos());
+    if over(settled, held, money, most) {
+        return denied(Unit::Money, settled, held, money, most);
+    }
+    let (settled, held) = (page.settled.tokens, page.held.tokens);
+    if over(settled, held, wanted.tokens, cap.tokens) {
+        return denied(Unit::Tokens, settled, held, wanted.tokens, cap.tokens);
     }
     Ok(())
 }

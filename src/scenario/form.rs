@@ -1,42 +1,13 @@
 //! One function describes a table; the same function reads it (every problem of the file at once) and lists
 //! its knobs for the documentation. A function asks a [`Form`] for its values, one call a key.
 
+use super::findings::{About, Findings};
 use super::problems::{Problem, Span, did_you_mean, instead_of};
 use super::quantity::{Complaint, Kind, Written};
 use super::tree::{Node, Table, Value, Word};
 
-/// A value that a knob should not have: the value, the incident that taught it, and the law it breaks (empty
-/// if it breaks none).
-pub type Wrong = (&'static str, &'static str, &'static str);
-
-/// A knob, as the documentation lists it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Knob {
-    /// Where it is: `policy.retry.attempts_max`.
-    pub path: String,
-    /// What it wants.
-    pub wants: String,
-    /// Its default; `None` if it must be stated or is absent by default.
-    pub default: Option<String>,
-    /// What it does.
-    pub doc: &'static str,
-    /// The values it should not have.
-    pub wrong: Vec<Wrong>,
-}
-
-/// What the forms of one file found.
-#[derive(Debug)]
-pub(super) struct Findings {
-    /// Everything that is wrong.
-    pub(super) problems: Vec<Problem>,
-    purpose: Purpose,
-}
-
-#[derive(Debug)]
-enum Purpose {
-    Read,
-    Describe(Vec<Knob>),
-}
+/// The most tables of one kind in a file; every position fits its id.
+const LIST_MAX: usize = 10_000;
 
 /// One table of a file, while it is read or described.
 pub(super) struct Form<'a, 'o> {
@@ -47,67 +18,22 @@ pub(super) struct Form<'a, 'o> {
     out: &'o mut Findings,
 }
 
-/// The most tables of one kind in a file; every position fits its id.
-const LIST_MAX: usize = 10_000;
-
-/// What a key says about itself.
-#[derive(Clone, Copy)]
-pub(super) struct About {
-    /// The key.
-    pub(super) key: &'static str,
-    /// What it does, as a sentence.
-    pub(super) doc: &'static str,
-    /// The values it should not have.
-    pub(super) wrong: &'static [Wrong],
-}
-
-/// A key and its doc.
-pub(super) const fn about(key: &'static str, doc: &'static str) -> About {
-    About { key, doc, wrong: &[] }
-}
-
-/// A key, its doc, and the values it should not have.
-pub(super) const fn knob(key: &'static str, doc: &'static str, wrong: &'static [Wrong]) -> About {
-    About { key, doc, wrong }
-}
-
-impl Findings {
-    /// Nothing found yet, in a file that is read.
-    pub(super) fn reading() -> Findings {
-        Findings { problems: Vec::new(), purpose: Purpose::Read }
+impl<'a, 'o> Form<'a, 'o> {
+    /// The file itself.
+    pub(super) fn new(table: Option<&'a Table>, out: &'o mut Findings) -> Form<'a, 'o> {
+        Form { table, span: 0..0, path: String::new(), seen: Vec::new(), out }
     }
 
-    /// Notes a problem.
-    pub(super) fn note(&mut self, span: &Span, text: impl Into<String>, help: Option<String>) {
-        self.problems.push(Problem::at(span, text).help(help));
-    }
-
-    /// The knobs of `form`.
-    pub(super) fn describe(form: impl FnOnce(&mut Form<'_, '_>)) -> Vec<Knob> {
-        let mut out = Findings { problems: Vec::new(), purpose: Purpose::Describe(Vec::new()) };
-        form(&mut Form { table: None, span: 0..0, path: String::new(), seen: Vec::new(), out: &mut out });
-        match out.purpose {
-            Purpose::Describe(knobs) => knobs,
-            Purpose::Read => Vec::new(),
-        }
-    }
-
-    /// Reads `table` with `form`; keys that it did not ask for are problems.
-    pub(super) fn read<T>(&mut self, table: &Table, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
-        let mut f = Form { table: Some(table), span: 0..0, path: String::new(), seen: Vec::new(), out: self };
-        let value = form(&mut f);
-        f.finish();
-        value
-    }
-}
-
-impl<'a> Form<'a, '_> {
     /// A quantity; its default if it is absent or wrong.
     pub(super) fn value<T>(&mut self, about: About, kind: &Kind<T>, default: &'static str) -> T {
         self.describe(about, kind.wants, Some(default));
         let node = self.node(about.key);
-        node.and_then(|node| self.quantity(about.key, node, kind))
-            .unwrap_or_else(|| (kind.parse)(default).ok().expect("a default is a value of its kind"))
+        node.and_then(|node| self.quantity(about.key, node, kind)).unwrap_or_else(|| {
+            match (kind.parse)(default) {
+                Ok(value) => value,
+                Err(complaint) => panic!("a default is a value of its kind: {}", complaint.text),
+            }
+        })
     }
 
     /// A quantity that may be absent.
@@ -207,7 +133,7 @@ impl<'a> Form<'a, '_> {
     pub(super) fn table<T>(&mut self, key: &'static str, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
         let node = self.node(key);
         let table = node.and_then(|node| self.as_table(key, node));
-        let span = self.place(key, node);
+        let span = self.place(node);
         self.inner(key, table, span, form)
     }
 
@@ -219,7 +145,7 @@ impl<'a> Form<'a, '_> {
     ) -> Option<T> {
         let node = self.node(key);
         let table = node.and_then(|node| self.as_table(key, node));
-        let span = self.place(key, node);
+        let span = self.place(node);
         (table.is_some() || self.is_describing()).then(|| self.inner(key, table, span, form))
     }
 
@@ -335,6 +261,11 @@ impl<'a> Form<'a, '_> {
         rest.map(|(key, node)| (key, node)).collect()
     }
 
+    /// Whether `key` is there.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.is_some_and(|table| table.get(key).is_some())
+    }
+
     /// Where the table is.
     pub(super) fn span(&self) -> Span {
         self.span.clone()
@@ -347,7 +278,7 @@ impl<'a> Form<'a, '_> {
 
     /// Whether there is no file, only a list of knobs to make.
     pub(super) const fn is_describing(&self) -> bool {
-        matches!(self.out.purpose, Purpose::Describe(_))
+        self.out.is_describing()
     }
 
     /// Notes a problem.
@@ -391,7 +322,7 @@ impl<'a> Form<'a, '_> {
         span: Span,
         form: impl FnOnce(&mut Form<'_, '_>) -> T,
     ) -> T {
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        let path = self.path_of(key);
         let mut f = Form { table, span, path, seen: Vec::new(), out: self.out };
         let value = form(&mut f);
         f.finish();
@@ -399,7 +330,7 @@ impl<'a> Form<'a, '_> {
     }
 
     /// The place of a table: its value, or where its parent is.
-    fn place(&self, _key: &str, node: Option<&Node>) -> Span {
+    fn place(&self, node: Option<&Node>) -> Span {
         node.map_or(self.span.clone(), |node| node.span.clone())
     }
 
@@ -430,21 +361,17 @@ impl<'a> Form<'a, '_> {
     }
 
     fn describe(&mut self, about: About, wants: &str, default: Option<&str>) {
-        let path =
-            if self.path.is_empty() { about.key.to_owned() } else { format!("{}.{}", self.path, about.key) };
-        if let Purpose::Describe(knobs) = &mut self.out.purpose {
-            knobs.push(Knob {
-                path,
-                wants: wants.to_owned(),
-                default: default.map(str::to_owned),
-                doc: about.doc,
-                wrong: about.wrong.to_vec(),
-            });
+        if self.is_describing() {
+            self.out.list(self.path_of(about.key), about, wants, default);
         }
     }
 
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
     /// What was not asked for is not known.
-    fn finish(self) {
+    pub(super) fn finish(self) {
         let Some(table) = self.table else { return };
         for (key, _) in &table.entries {
             if self.seen.contains(&key.text.as_str()) {

@@ -1,19 +1,20 @@
 //! A time that may be drawn: `"80 ms"`, `"never"`, `{ uniform = ["50 ms", "90 ms"] }`, the quantiles of a
 //! dashboard, or a distribution. All become tables of whole nanoseconds.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::quantity::{DURATION, FACTOR};
 use super::tree::{Node, Value};
 use crate::sim::Latency;
 use crate::units::{Duration, real};
 
 /// Reads a latency.
-pub(super) fn latency(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
+pub(super) fn latency(f: &mut Form<'_, '_>, key: &str, node: &Node) -> Option<Latency> {
     match &node.value {
         Value::Text(word) if word == "never" => Some(Latency::Never),
-        Value::Table(_) => f.within("latency", node, drawn).flatten(),
+        Value::Table(_) => f.within(key, node, drawn).flatten(),
         Value::Text(_) | Value::Whole(_) | Value::Switch(_) | Value::List(_) | Value::Other(_) => {
-            f.quantity("latency", node, &DURATION).map(Latency::Fixed)
+            f.quantity(key, node, &DURATION).map(Latency::Fixed)
         }
     }
 }
@@ -37,20 +38,15 @@ fn drawn(f: &mut Form<'_, '_>) -> Option<Latency> {
     });
     let quantiles = quantiles(f);
     let exponential = exponential.map(|mean| Latency::Table(real::exponential(mean)));
-    let stated = [uniform, exponential, log_normal.flatten(), pareto.flatten(), quantiles];
-    let mut stated = stated.into_iter().flatten();
-    match (stated.next(), stated.next()) {
-        (Some(latency), None) => Some(latency),
-        (None, _) | (_, Some(_)) => {
-            let text = "a latency is one of `uniform`, `exponential`, `log_normal`, `pareto` and quantiles up to `max`";
-            f.problem(
-                &f.span(),
-                text,
-                Some("for example `{ p50 = \"420 ms\", p95 = \"1.2 s\", max = \"9 s\" }`".to_owned()),
-            );
-            None
-        }
+    let kinds = ["uniform", "exponential", "log_normal", "pareto", "max"];
+    if kinds.iter().filter(|kind| f.has(kind)).count() == 1 {
+        return uniform.or(exponential).or(log_normal.flatten()).or(pareto.flatten()).or(quantiles);
     }
+    let text =
+        "a latency is one of `uniform`, `exponential`, `log_normal`, `pareto` and quantiles up to `max`";
+    let help = "for example `{ p50 = \"420 ms\", p95 = \"1.2 s\", max = \"9 s\" }`".to_owned();
+    f.problem(&f.span(), text, Some(help));
+    None
 }
 
 fn uniform(f: &mut Form<'_, '_>, node: &Node) -> Option<Latency> {
@@ -90,13 +86,13 @@ fn quantiles(f: &mut Form<'_, '_>) -> Option<Latency> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::form::Findings;
+    use crate::scenario::findings::Findings;
     use crate::scenario::tree;
 
     fn read(text: &str) -> Result<Latency, String> {
         let mut out = Findings::reading();
         let table = tree::parse(&format!("x = {text}\n")).unwrap();
-        let read = out.read(&table, |f| f.custom(about("x", ""), "", latency));
+        let read = out.read(&table, |f| f.custom(about("x", ""), "", |f, node| latency(f, "x", node)));
         match out.problems.first() {
             Some(problem) => Err(problem.text.clone()),
             None => Ok(read.unwrap()),

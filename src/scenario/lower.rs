@@ -1,7 +1,8 @@
 //! From names to ids: the world as far as a file has been read. Tables are read in the order in which they
 //! refer to each other, whatever their order in the file.
 
-use super::form::{Findings, Form, about};
+use super::findings::{Findings, about};
+use super::form::Form;
 use super::tree::{Table, Word};
 use super::{OWN_KEYS, operator, parties, policy, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
@@ -89,10 +90,10 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("request", |f| traffic::request(f, world));
     f.each("arrivals", |f| traffic::arrivals(f, world));
     f.each("operator", |f| operator::command(f, world));
-    if world.catalog.routes.is_empty() {
+    if !f.has("route") {
         f.missing("route", "at least one `[[route]]`");
     }
-    if world.sources.is_empty() {
+    if !f.has("request") && !f.has("arrivals") {
         f.missing("request", "at least one `[[request]]` or `[[arrivals]]`");
     }
 }

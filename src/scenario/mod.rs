@@ -1,11 +1,15 @@
 //! Floor 6, the rim towards scenario files: the only code that knows TOML. A file becomes a [`Scenario`], or
 //! [`Problems`]: everything that is wrong with it at once.
 
+mod bounds;
+mod expectations;
+mod findings;
 mod form;
 mod latency;
 mod lower;
 mod operator;
 mod parties;
+mod patterns;
 mod policy;
 mod problems;
 mod quantity;
@@ -15,13 +19,16 @@ mod traffic;
 mod tree;
 mod upstreams;
 mod variants;
+mod vocabulary;
 
-pub use form::{Knob, Wrong};
+pub use findings::{Knob, Wrong};
 pub use problems::{Problem, Problems, Span, did_you_mean};
 
+use crate::judge::{Expectation, Law};
 use crate::sim::Setup;
 use crate::units::names::hash;
-use form::{Findings, Form, about};
+use findings::{Findings, about};
+use form::Form;
 use std::ops::RangeInclusive;
 use tree::Table;
 
@@ -38,6 +45,8 @@ pub struct Scenario {
     pub digest: u64,
     /// Its variants, `base` first.
     pub variants: Vec<Variant>,
+    /// What it promises.
+    pub expectations: Vec<Expectation>,
 }
 
 /// One variant of a scenario.
@@ -50,7 +59,7 @@ pub struct Variant {
     /// The seeds that it is played with.
     pub seeds: RangeInclusive<u64>,
     /// The laws that it must break in at least one run; it may break no other.
-    pub breaks: Vec<String>,
+    pub breaks: Vec<Law>,
     setup: Setup,
 }
 
@@ -114,6 +123,7 @@ pub fn knobs() -> Vec<Knob> {
         header(f);
         lower::whole(f, &mut lower::World::default());
         f.each("variant", variants::variant);
+        f.each("expect", |f| expectations::expectation(f, &[]));
     })
 }
 
@@ -150,7 +160,26 @@ fn scenario(path: &str, text: &str, table: &Table, out: &mut Findings) -> Scenar
     });
     let world = table.without(&OWN_KEYS);
     let variants = variants::variants(&world, &header, headings, out);
-    Scenario { name: name_of(path), title: header.title, source: header.source, digest: hash(text), variants }
+    let promised = out.read(&table.only("expect"), |f| {
+        let mut names = Vec::new();
+        f.each("expect", |f| {
+            let span = f.span_of("name");
+            let promised = expectations::expectation(f, &variants)?;
+            if names.contains(&promised.name) {
+                f.problem(&span, format!("the name `{}` is taken", promised.name), None);
+            }
+            names.push(promised.name.clone());
+            Some(promised)
+        })
+    });
+    Scenario {
+        name: name_of(path),
+        title: header.title,
+        source: header.source,
+        digest: hash(text),
+        variants,
+        expectations: promised.into_iter().flatten().collect(),
+    }
 }
 
 fn header(f: &mut Form<'_, '_>) -> Header {

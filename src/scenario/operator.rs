@@ -1,8 +1,10 @@
 //! `[[operator]]`: what an operator does, and when.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::lower::{World, position};
 use super::parties::id;
+use super::problems::instead_of;
 use super::quantity::INSTANT;
 use super::tree::Word;
 use crate::gateway::Command;
@@ -50,7 +52,8 @@ fn reset(f: &mut Form<'_, '_>, world: &World, kind: &str, name: &Word) -> Option
         "model" => model(f, world, name),
         _ => {
             let kind = Word { text: kind.to_owned(), span: name.span.clone() };
-            f.unknown("kind of thing to reset", &kind, KINDS);
+            let text = format!("`{}` is not a kind of thing to reset", kind.text);
+            f.problem(&kind.span, text, instead_of(&kind.text, KINDS));
             None
         }
     };

@@ -1,6 +1,7 @@
 //! Who pays and with which key: `[[credential]]`, `[[tenant]]`, `[[task]]`.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::lower::{World, new_name};
 use super::quantity::{DURATION, LARGE_COUNT, MONEY};
 use crate::policy::ledger::Amount;

@@ -1,7 +1,8 @@
 //! `[policy]`: every knob of a gateway. The right value is the default; a wrong one names the incident that
 //! taught it and the law that it breaks.
 
-use super::form::{About, Form, about, knob};
+use super::findings::{About, about, knob};
+use super::form::Form;
 use super::lower::{Domain, World};
 use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, MONEY};
 use super::retry::retry;
@@ -146,9 +147,21 @@ const fn has_remedy(class: Class) -> bool {
 
 const fn remedy_wrong(class: Class) -> &'static [(&'static str, &'static str, &'static str)] {
     match class {
-        Class::Auth => &[("fallback", "an invalid key becomes \"all models are busy\"", "terminal_stops")],
-        Class::Funds => &[("fallback", "an empty account empties the next one", "terminal_stops")],
-        Class::PolicyRefusal => &[("fallback", "a refusal washed into success", "terminal_stops")],
+        Class::Auth => &[
+            ("fallback", "an invalid key becomes \"all models are busy\"", "terminal_stops"),
+            ("fallback_now", "an invalid key becomes \"all models are busy\"", "terminal_stops"),
+            ("wait_same_then_fallback", "a broken key is presented again and again", "terminal_stops"),
+        ],
+        Class::Funds => &[
+            ("fallback", "an empty account empties the next one", "terminal_stops"),
+            ("fallback_now", "an empty account empties the next one", "terminal_stops"),
+            ("wait_same_then_fallback", "an empty account does not fill by waiting", "terminal_stops"),
+        ],
+        Class::PolicyRefusal => &[
+            ("fallback", "a refusal is washed into success", "terminal_stops"),
+            ("fallback_now", "a refusal is washed into success", "terminal_stops"),
+            ("wait_same_then_fallback", "a refusal is asked until it gives in", "terminal_stops"),
+        ],
         Class::RateLimit
         | Class::QuotaExhausted
         | Class::Overload
@@ -178,14 +191,18 @@ const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
         | Class::Unclassified
         | Class::Deadline
         | Class::Cancelled
-        | Class::Abandoned => {
-            &[("failure", "our own fault marks a healthy route sick", "neutral_moves_nothing")]
-        }
+        | Class::Abandoned => &[
+            ("failure", "our own fault marks a healthy route sick", "neutral_moves_nothing"),
+            ("success", "our own fault erases real failures", "neutral_moves_nothing"),
+        ],
         Class::Overload
         | Class::InvalidAnswer
         | Class::AttemptTimeout
         | Class::FirstByteTimeout
-        | Class::IdleTimeout => &[("neutral", "a sick route is never avoided", "")],
+        | Class::IdleTimeout => &[
+            ("neutral", "a sick route is never avoided", ""),
+            ("success", "a failing route looks healthy", ""),
+        ],
     }
 }
 

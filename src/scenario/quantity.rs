@@ -178,7 +178,7 @@ fn whole(text: &str) -> Result<u64, Complaint> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Complaint::new(format!("`{text}` is not a whole number")));
     }
-    digits.parse().map_err(|_| Complaint::new(format!("`{digits}` is too large a number")))
+    digits.parse().map_err(|_| Complaint::new("this number is too large"))
 }
 
 fn seeds(text: &str) -> Result<RangeInclusive<u64>, Complaint> {
@@ -195,7 +195,7 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>, Complaint> {
 }
 
 /// `3/10`, `30 %`, `1.5`.
-fn ratio(text: &str, what: &str) -> Result<Ratio, Complaint> {
+pub(super) fn ratio(text: &str, what: &str) -> Result<Ratio, Complaint> {
     let fraction = |whole_text: &str, one: u128| {
         let millionths = scaled(whole_text, 1_000_000, what, "a millionth")?;
         let (above, below) = (u64::try_from(millionths), u64::try_from(one * 1_000_000));
@@ -217,8 +217,11 @@ fn dollars(text: &str) -> Result<&str, Complaint> {
     if text.starts_with('-') {
         return Err(Complaint::new(format!("`{text}` is negative; an amount is not")));
     }
-    text.strip_prefix('$')
-        .ok_or_else(|| Complaint::new(format!("`{text}` has no currency")).help(format!("write \"${text}\"")))
+    text.strip_prefix('$').ok_or_else(|| {
+        let (number, _) = number_and_unit(text);
+        let example = if number.is_empty() { "0.030" } else { number };
+        Complaint::new(format!("`{text}` is not in dollars")).help(format!("write \"${example}\""))
+    })
 }
 
 /// Splits a text at the first character that cannot belong to a number.
@@ -295,7 +298,7 @@ mod tests {
     fn money_is_exact_to_the_pico_dollar() {
         assert_eq!(money("$0.030").unwrap().picos(), 30_000_000_000);
         assert_eq!(money("$0.000000000001").unwrap().picos(), 1);
-        assert_eq!(refused(&MONEY, "0.030"), "`0.030` has no currency");
+        assert_eq!(refused(&MONEY, "0.030"), "`0.030` is not in dollars");
         assert_eq!(refused(&MONEY, "-$1"), "`-$1` is negative; an amount is not");
         assert_eq!(refused(&MONEY, "$-1"), "`-1` is negative; an amount is not");
         assert_eq!(refused(&MONEY, "$19000000"), "`$19000000` is more than $18 million, the most there is");

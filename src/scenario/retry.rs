@@ -1,6 +1,7 @@
 //! `[policy.retry]`: when and where to try again. One budget for retry, fallback and hedge together.
 
-use super::form::{Form, about, knob};
+use super::findings::{about, knob};
+use super::form::Form;
 use super::quantity::{COUNT_FROM_ONE, DURATION, FACTOR, SHARE};
 use super::tree::{Node, Value};
 use crate::gateway::Retry;

@@ -1,6 +1,7 @@
 //! `[[route]]`: what the gateway may choose, and what it truly offers.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::lower::{Domain, World, member, members, new_name, position};
 use super::parties::{declare_credential, id};
 use super::quantity::{COUNT, DURATION, LARGE_COUNT, PRICE, TOKENS};

@@ -1,6 +1,7 @@
 //! `[[request]]` and `[[arrivals]]`: what comes in, one by one or as a stream.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::latency::latency;
 use super::lower::{World, members, new_name, position};
 use super::parties::{cap, id};
@@ -29,7 +30,7 @@ pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let first = f.value(about("first", "When the first arrives."), &INSTANT, "0 ms");
     let doc =
         "From one arrival to the next: a time, or `{ exponential = \"10 ms\" }` for an open Poisson stream.";
-    let gap = f.custom(about("gap", doc), "a time or a distribution", latency);
+    let gap = f.custom(about("gap", doc), "a time or a distribution", |f, node| latency(f, "gap", node));
     if gap.is_none() && f.node("gap").is_none() {
         f.missing("gap", "`gap = { exponential = \"10 ms\" }`");
     }

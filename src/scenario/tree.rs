@@ -77,6 +77,12 @@ impl Table {
         self.entries.iter().find(|entry| entry.0.text == key).map(|entry| &entry.1)
     }
 
+    /// The entry called `key`, alone.
+    pub(super) fn only(&self, key: &str) -> Table {
+        let entries = self.entries.iter().filter(|entry| entry.0.text == key);
+        Table { braces: self.braces, entries: entries.cloned().collect() }
+    }
+
     /// This table without the entries called `keys`.
     pub(super) fn without(&self, keys: &[&str]) -> Table {
         let entries = self.entries.iter().filter(|entry| !keys.contains(&entry.0.text.as_str()));

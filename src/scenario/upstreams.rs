@@ -1,7 +1,8 @@
 //! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
 //! cancel does.
 
-use super::form::{Form, about};
+use super::findings::about;
+use super::form::Form;
 use super::latency::latency;
 use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE, TOKENS};
 use super::tree::Value;
@@ -41,11 +42,12 @@ fn healthy() -> Reply {
 
 /// One reply.
 fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
-    let after = f.custom(about("after", "From the call to its end."), LATENCY, latency);
+    let after =
+        f.custom(about("after", "From the call to its end."), LATENCY, |f, node| latency(f, "after", node));
     let first_byte = f.custom(
         about("first_byte", "From the call to its first visible output; a stream."),
         LATENCY,
-        latency,
+        |f, node| latency(f, "first_byte", node),
     );
     let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
     let failure = failure(f, names);

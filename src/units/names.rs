@@ -27,6 +27,11 @@ impl Names {
         name
     }
 
+    /// The name of `text`, if it has one already.
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.known.get(text).copied()
+    }
+
     /// The text of `name`.
     pub fn text(&self, name: Name) -> &str {
         &self.texts[name.0 as usize]
