@@ -33,7 +33,7 @@ impl Book<'_> {
     fn ask(&mut self, call: &Call) {
         let Some(page) = self.requests.get_mut(call.request.index()) else { return };
         let reserved = page.reserved.take().map(|(_, amount)| amount);
-        let (serial, name) = (page.serial, page.name);
+        let (serial, name, payer) = (page.serial, page.name, page.request.payer);
         let slot = self.call_slot(call.call);
         if slot.phase == CallPhase::Flying {
             return;
@@ -43,6 +43,7 @@ impl Book<'_> {
             request: call.request,
             serial,
             name,
+            payer,
             route: call.route,
             credential: call.credential,
             role: call.role,

@@ -155,6 +155,12 @@ impl<'a> Book<'a> {
         self.truths.get(at).copied().unwrap_or_default()
     }
 
+    /// What is true of every route for the request in this slot, in file order.
+    pub fn truths(&self, id: RequestId) -> &[Truth] {
+        let each = self.facts.routes.len();
+        self.truths.get(id.index() * each..(id.index() + 1) * each).unwrap_or_default()
+    }
+
     /// What the request in this slot did on a route.
     pub fn tried(&self, id: RequestId, route: RouteId) -> Tries {
         let at = id.index() * self.facts.routes.len() + route.index();

@@ -167,24 +167,13 @@ impl Book<'_> {
         if let Some((breaker, _)) = probe {
             self.breakers[breaker.index()].probes += 1;
         }
-        let asked = *self.call_slot(call);
-        let is_asked = asked.phase == CallPhase::Asked && asked.request == request;
-        *self.call_slot(call) = CallPage {
-            phase: CallPhase::Flying,
-            request,
-            serial,
-            name,
-            payer,
-            route,
-            credential,
-            role: if is_asked { asked.role } else { CallPage::VACANT.role },
-            reserved: if is_asked { asked.reserved } else { None },
-            begun: entry.at,
-            worst_case,
-            window,
-            probe,
-            ..CallPage::VACANT
-        };
+        let slot = self.call_slot(call);
+        if slot.phase != CallPhase::Asked || slot.request != request {
+            *slot = CallPage { request, serial, name, payer, ..CallPage::VACANT };
+        }
+        slot.phase = CallPhase::Flying;
+        (slot.route, slot.credential, slot.begun) = (route, credential, entry.at);
+        (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
     }
 
     /// The half-open breaker that a call to `route` probes, and its moves so far.

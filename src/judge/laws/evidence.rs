@@ -3,7 +3,7 @@
 use super::Ruling;
 use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Access, Book};
+use crate::judge::book::{Access, Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::sim::{Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
@@ -23,17 +23,30 @@ pub(super) fn true_reasons(
     request: RequestId,
     candidates: &[Candidate],
 ) -> Ruling {
-    let missed = (candidates.len() != book.facts.routes.len())
-        .then(|| format!("{} of {} routes are considered", candidates.len(), book.facts.routes.len()));
-    let flaw =
-        missed.or_else(|| candidates.iter().find_map(|candidate| flaw(book, entry.at, request, candidate)));
+    let truths = book.truths(request);
+    if candidates.len() != truths.len() {
+        let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));
+        return Ruling::Broken(format!("for {who}, {told} of {all} routes are considered"));
+    }
+    let mut pairs = (0u16..).zip(candidates.iter().zip(truths));
+    let flaw = pairs.find_map(|(at, (candidate, truth))| {
+        if candidate.route != RouteId(at) {
+            return Some(format!("{} is out of order", book.route_name(candidate.route)));
+        }
+        flaw(book, entry.at, request, candidate, truth)
+    });
     Ruling::unless(flaw.map(|flaw| format!("for {}, {flaw}", book.request_name(request))))
 }
 
 /// What is wrong with the verdict on one route.
-fn flaw(book: &Book<'_>, at: Timestamp, request: RequestId, candidate: &Candidate) -> Option<String> {
+fn flaw(
+    book: &Book<'_>,
+    at: Timestamp,
+    request: RequestId,
+    candidate: &Candidate,
+    truth: &Truth,
+) -> Option<String> {
     let route = candidate.route;
-    let truth = book.truth(request, route);
     let name = || book.route_name(route);
     let is_true = match candidate.verdict {
         Verdict::Excluded { reasons, missing } => {
@@ -53,7 +66,7 @@ fn flaw(book: &Book<'_>, at: Timestamp, request: RequestId, candidate: &Candidat
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } => true,
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return None,
         Verdict::Gated { gate, .. } => match (gate, book.access(route, at)) {
             (Gate::Breaker, Access::Broken | Access::Doubtful) => true,
             (Gate::Cooldown, Access::Benched) => true,
