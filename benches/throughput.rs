@@ -95,7 +95,7 @@ fn c_digest(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn d_laws(bencher: Bencher<'_, '_>) {
     let scenario = scenario();
-    watched(bencher, &setup(REQUESTS), |catalog| Judge::new(catalog, &[], 0, 1));
+    watched(bencher, &setup(REQUESTS), |catalog| Judge::new(catalog, &scenario.expectations, 0, 1));
 }
 
 #[divan::bench]
@@ -131,7 +131,7 @@ impl Observer for Written<'_> {
 /// A million requests with laws and digest; what the process has used at its peak.
 fn memory() {
     let (setup, scenario) = (setup(1_000_000), scenario());
-    let judge = Judge::new(&setup.catalog, &[], 0, 1);
+    let judge = Judge::new(&setup.catalog, &scenario.expectations, 0, 1);
     let mut watching = (judge, Digest::new(&setup.catalog));
     let ending = sim::run(&setup, &mut watching);
     println!("{} entries, {} a thousand requests", ending.entries, ending.entries / 1_000);

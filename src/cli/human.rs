@@ -94,13 +94,12 @@ pub(super) fn verdict(summary: &Summary, exit: Exit, folder: &Path) -> String {
     for check in acceptance.checks.iter().filter(|check| check.scenario.is_none()) {
         if let Some(detail) = &check.detail {
             let _ = writeln!(text, "{}  {}", paint(Paint::Bad, "FAIL"), check.name);
-            detail.lines().for_each(|line| drop(writeln!(text, "      {line}")));
+            for line in detail.lines() {
+                let _ = writeln!(text, "      {line}");
+            }
         }
     }
-    let word = match exit {
-        Exit::Held => paint(Paint::Good, "PASS"),
-        _ => paint(Paint::Bad, "FAIL"),
-    };
+    let word = if exit == Exit::Held { paint(Paint::Good, "PASS") } else { paint(Paint::Bad, "FAIL") };
     let (passed, total) = (acceptance.passed, acceptance.total);
     let scope = match acceptance.scope {
         Scope::Suite => "the suite",

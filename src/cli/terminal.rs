@@ -100,7 +100,9 @@ pub(super) fn usage(error: &clap::Error) -> Exit {
 /// A panic is a bug of ours, never of the user.
 pub(super) fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
     let place = info.location().map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
-    let what = info.payload_as_str().unwrap_or("no message");
+    let what = info.payload();
+    let what = what.downcast_ref::<&str>().copied().or(what.downcast_ref::<String>().map(String::as_str));
+    let what = what.unwrap_or("no message");
     let text = format!(
         "error: this is a bug in faultlab{place}: {what}\nPlease report it with the scenario and the seed.\n"
     );

@@ -45,8 +45,12 @@ fn play(folder: &Path, events: &str, scenarios: &[String], seed: Option<u64>) ->
     let program = std::env::current_exe().context("cannot find the program itself").map_err(failed)?;
     let mut command = Command::new(program);
     command.args(["run", "--format", "quiet", "--events", events, "--out-dir"]).arg(folder);
-    scenarios.iter().for_each(|scenario| drop(command.args(["--scenario", scenario])));
-    seed.iter().for_each(|seed| drop(command.args(["--seed", &seed.to_string()])));
+    for scenario in scenarios {
+        command.args(["--scenario", scenario]);
+    }
+    if let Some(seed) = seed {
+        command.args(["--seed", &seed.to_string()]);
+    }
     let output = command.output().context("cannot start a play").map_err(failed)?;
     match output.status.code() {
         Some(0 | 1 | 4) => Ok(()),

@@ -40,11 +40,11 @@ pub(super) fn why(args: &WhyArgs, terminal: &Terminal) -> Done {
 fn replay(args: &WhyArgs, terminal: &Terminal) -> Result<Found, Failure> {
     let wanted: Vec<String> = args.scenario.iter().cloned().collect();
     let (scenarios, _) = load::scenarios(&wanted, terminal)?;
-    let all = scenarios
-        .iter()
-        .flat_map(|scenario| scenario.variants.iter().map(move |variant| (scenario, variant)));
+    let all = || scenarios.iter().flat_map(|one| one.variants.iter().map(move |variant| (one, variant)));
+    let bases = all().filter(|(_, variant)| variant.name == "base");
+    let others = all().filter(|(_, variant)| variant.name != "base");
     let mut known = Vec::new();
-    for (scenario, variant) in all {
+    for (scenario, variant) in bases.chain(others) {
         if args.variant.as_ref().is_some_and(|name| *name != variant.name) {
             continue;
         }
