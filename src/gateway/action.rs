@@ -79,6 +79,8 @@ pub enum Role {
     Retry,
     /// On another route.
     Fallback,
+    /// On another route, while earlier ones are still awaited.
+    Hedge,
 }
 
 /// How a request ended.
@@ -129,8 +131,26 @@ pub enum Outcome {
         /// The last real failure, if there was one.
         last: Option<Failure>,
     },
+    /// A fuse is blown.
+    Stopped {
+        /// Which.
+        reason: StopReason,
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
     /// The caller hung up.
     Abandoned,
+}
+
+/// Which fuse stops a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// The task has made its calls.
+    CallsPerTask,
+    /// The run has made its calls.
+    CallsPerRun,
+    /// A terminal fault of an earlier call.
+    Terminal(Failure),
 }
 
 /// The name of a failure.
@@ -164,6 +184,8 @@ pub struct Candidate {
     pub verdict: Verdict,
     /// The most that a call on it can cost.
     pub worst_case: Money,
+    /// Its health: a route that is not healthy is named when it is chosen.
+    pub health: health::State,
 }
 
 /// What became of a considered route.
@@ -209,6 +231,12 @@ pub enum Gate {
     Breaker,
     /// A bench of it, or of all its credentials.
     Cooldown,
+    /// No slot is free: on the route, for the task or for the tenant.
+    Concurrency,
+    /// It is unhealthy, and the policy never calls unhealthy routes.
+    Health,
+    /// A terminal fault of its account.
+    Fuse,
 }
 
 /// Evidence: why something was done. Changes nothing.
@@ -330,6 +358,29 @@ pub enum Decision {
         /// Why.
         why: WaitRefusal,
     },
+    /// No other leg was started beside a slow one: an optional leg never harms the first.
+    HedgeSkipped {
+        /// The request.
+        request: RequestId,
+        /// Why.
+        why: HedgeSkip,
+    },
+    /// The request waits for a slot.
+    Queued {
+        /// The request.
+        request: RequestId,
+        /// Requests that wait, this one included.
+        waiting: u32,
+    },
+    /// A fuse blew.
+    Blew {
+        /// Which.
+        fuse: FuseKind,
+        /// The request whose call was refused, or whose fault blew it.
+        request: RequestId,
+        /// Calls made in its scope.
+        calls: u64,
+    },
     /// We stopped a call that took too long.
     TimedOut {
         /// The call.
@@ -337,6 +388,32 @@ pub enum Decision {
         /// Which timeout.
         class: Class,
     },
+}
+
+/// Why no other leg was started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HedgeSkip {
+    /// The request has made its calls.
+    Attempts,
+    /// What is left does not pay for one.
+    Money,
+    /// No slot is free.
+    Slot,
+    /// A fuse would blow.
+    Fuse,
+    /// No other route can be called.
+    Route,
+}
+
+/// A fuse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FuseKind {
+    /// Calls of a task.
+    CallsPerTask,
+    /// Calls of the run.
+    CallsPerRun,
+    /// A terminal fault.
+    Terminal,
 }
 
 /// Whether a result counted.
@@ -423,6 +500,10 @@ impl Outcome {
             Outcome::AllGated { .. } => "all_gated",
             Outcome::NoEligibleRoute => "no_eligible_route",
             Outcome::DeadlineExceeded { .. } => "deadline_exceeded",
+            Outcome::Stopped { reason: StopReason::CallsPerTask | StopReason::CallsPerRun, .. } => {
+                "CALL_BUDGET_EXCEEDED"
+            }
+            Outcome::Stopped { reason: StopReason::Terminal(_), .. } => "stopped",
             Outcome::Abandoned => "abandoned",
         }
     }
@@ -441,11 +522,17 @@ macro_rules! labels {
 }
 
 labels! {
-    Role { Primary => "primary", Retry => "retry", Fallback => "fallback" }
+    Role { Primary => "primary", Retry => "retry", Fallback => "fallback", Hedge => "hedge" }
     Limit {
         Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks",
     }
-    Gate { Breaker => "breaker", Cooldown => "cooldown" }
+    Gate {
+        Breaker => "breaker", Cooldown => "cooldown", Concurrency => "concurrency", Health => "health", Fuse => "fuse",
+    }
+    HedgeSkip {
+        Attempts => "attempts", Money => "money", Slot => "slot", Fuse => "fuse", Route => "route",
+    }
+    FuseKind { CallsPerTask => "calls_per_task", CallsPerRun => "calls_per_run", Terminal => "terminal" }
     Freshness { Fresh => "fresh", Stale => "stale" }
     Basis { Receipt => "receipt", Assumed => "assumed", Corrected => "corrected" }
     WaitRefusal { Deadline => "deadline", TooLong => "too_long" }
