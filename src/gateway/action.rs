@@ -124,6 +124,13 @@ pub enum Outcome {
         /// The last real failure, if there was one.
         last: Option<Failure>,
     },
+    /// Routes may be used, but each is unhealthy and the policy never calls unhealthy routes.
+    NoCandidate {
+        /// When the first is no longer unhealthy.
+        retry_at: Option<Timestamp>,
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
     /// No route may be used for this request.
     NoEligibleRoute,
     /// The deadline came.
@@ -217,6 +224,8 @@ pub enum Verdict {
     },
     /// Called often enough by this request.
     Spent,
+    /// Another leg of this request is on it.
+    Taken,
     /// Its worst case does not fit what is left.
     Unaffordable {
         /// The level whose cap refuses.
@@ -236,7 +245,20 @@ pub enum Gate {
     /// It is unhealthy, and the policy never calls unhealthy routes.
     Health,
     /// A terminal fault of its account.
-    Fuse,
+    Fuse(Failure),
+}
+
+impl Gate {
+    /// The word in events.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Gate::Breaker => "breaker",
+            Gate::Cooldown => "cooldown",
+            Gate::Concurrency => "concurrency",
+            Gate::Health => "health",
+            Gate::Fuse(_) => "fuse",
+        }
+    }
 }
 
 /// Evidence: why something was done. Changes nothing.
@@ -498,6 +520,7 @@ impl Outcome {
             Outcome::Exhausted { .. } => "exhausted",
             Outcome::BudgetExceeded { .. } => "BUDGET_EXCEEDED",
             Outcome::AllGated { .. } => "all_gated",
+            Outcome::NoCandidate { .. } => "no_candidate",
             Outcome::NoEligibleRoute => "no_eligible_route",
             Outcome::DeadlineExceeded { .. } => "deadline_exceeded",
             Outcome::Stopped { reason: StopReason::CallsPerTask | StopReason::CallsPerRun, .. } => {
@@ -525,9 +548,6 @@ labels! {
     Role { Primary => "primary", Retry => "retry", Fallback => "fallback", Hedge => "hedge" }
     Limit {
         Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks",
-    }
-    Gate {
-        Breaker => "breaker", Cooldown => "cooldown", Concurrency => "concurrency", Health => "health", Fuse => "fuse",
     }
     HedgeSkip {
         Attempts => "attempts", Money => "money", Slot => "slot", Fuse => "fuse", Route => "route",

@@ -1,21 +1,25 @@
 //! Making a call, and stopping one.
 
 use super::Gateway;
-use super::action::{Action, Call, Decision, Effects, Limit, Outcome, Role};
+use super::action::{Action, Call, Decision, Effects, Gate, Limit, Outcome, Role};
 use super::fleet::Heard;
 use super::input::Delivery;
 use super::live::{Flight, Leg, Pending, Phase};
-use super::seek::{Field, Pick, Record};
+use super::seek::{Field, Pick, Record, Refusal};
+use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, RequestId, Timestamp};
 
 impl Gateway {
-    /// Looks for a route and calls it, or ends the request with the reason why not.
+    /// Looks for a route and calls it, lets the request wait for a slot, or ends it with the reason why not.
     pub(super) fn seek(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) {
         let live = self.requests.get_mut(id);
         live.seeks += 1;
         let field = live.awaited.take().map_or(Field::Any, Field::Prefer);
+        if let Some(reason) = self.stops.reason(&live.request.payer) {
+            return self.stop_request(now, id, reason, out);
+        }
         if live.seeks > self.policy.retry.seeks_max
             && let Some(last) = live.last
         {
@@ -23,12 +27,30 @@ impl Gateway {
             return self.reply(now, id, outcome, Class::Cancelled, out);
         }
         match self.look(now, id, field, Record::Trace(out)) {
-            Ok(pick) => self.call(now, id, pick, out),
+            Ok(pick) => {
+                if self.count(now, id, out) == Allowed::Yes {
+                    let live = self.requests.get(id);
+                    let role = match (live.attempts, live.tries(pick.route)) {
+                        (0, _) => Role::Primary,
+                        (_, 0) => Role::Fallback,
+                        (_, _) => Role::Retry,
+                    };
+                    self.call(now, id, pick, role, out);
+                }
+            }
+            Err(refusal @ Refusal::Gated { gate: Gate::Concurrency, .. }) => {
+                let priority = self.requests.get(id).request.priority;
+                match self.queue.join(id, priority) {
+                    Some(waiting) => out.decide(Decision::Queued { request: id, waiting }),
+                    None => self.refuse(now, id, refusal, out),
+                }
+            }
             Err(refusal) => self.refuse(now, id, refusal, out),
         }
     }
 
-    fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, out: &mut Effects) {
+    /// Makes a call that was looked for and counted in this very instant.
+    pub(super) fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, role: Role, out: &mut Effects) {
         let route = &self.registry.routes[pick.route.index()];
         let live = self.requests.get_mut(id);
         let hold = self
@@ -38,13 +60,7 @@ impl Gateway {
         let window = hold.window();
         out.decide(Decision::Reserved { request: id, route: pick.route, amount: pick.worst_case, window });
         let permit = self.fleet.admit(now, route, pick.route, out);
-        let role = if live.attempts == 0 {
-            Role::Primary
-        } else if live.tries(pick.route) > 0 {
-            Role::Retry
-        } else {
-            Role::Fallback
-        };
+        self.queue.take(&live.request.payer);
         live.attempts += 1;
         let call = Call {
             call: self.calls.next(),
@@ -74,6 +90,7 @@ impl Gateway {
             Delivery::Whole => {}
         }
         out.act(Action::Call(call));
+        self.expect(now, id, pick.route);
     }
 
     /// Sets a timeout, unless the deadline comes first anyway.
@@ -101,7 +118,14 @@ impl Gateway {
         let live = self.requests.get_mut(request);
         if live.phase == Phase::Open {
             live.phase = Phase::Committed(call);
+            self.waits.clear(Wait::Hedge(request));
             out.act(Action::Commit { request, call });
+            for at in 0..self.requests.get(request).legs.len() {
+                let leg = self.requests.get(request).legs[at];
+                if leg != call {
+                    self.stop(now, leg, Class::Cancelled, out);
+                }
+            }
         }
         self.alive(now, call);
     }
@@ -123,6 +147,7 @@ impl Gateway {
         let Flight::Flying(permit) = std::mem::replace(&mut leg.flight, Flight::Stopped) else { return };
         let heard = Heard {
             call,
+            begun: leg.begun,
             route: leg.call.route,
             class: Some(why),
             signal: self.policy.taxonomy.signal(why),

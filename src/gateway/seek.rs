@@ -3,7 +3,7 @@
 use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
 use super::live::Live;
-use super::policy::{Eligibility, Route};
+use super::policy::{AllUnhealthy, Eligibility, Route};
 use crate::policy::eligibility::{Envelope, Reason, Reasons, exclusions};
 use crate::policy::ledger::{Amount, Denied};
 use crate::policy::ranking::{Key, Order, Standing};
@@ -42,14 +42,18 @@ pub(super) enum Field {
     Only(RouteId),
     /// All but this one.
     Except(RouteId),
+    /// All on which no leg of the request is: for another leg.
+    Beside,
     /// All whose quota is another than that of this route with this credential.
     OtherQuota(RouteId, CredentialId),
 }
 
 /// Where a look is written down.
 pub(super) enum Record<'a> {
-    /// Nowhere: it is only a quote.
+    /// Nowhere: it is only a quote, for an instant at which slots may be free or not.
     Quote,
+    /// Nowhere: could it be called right now?
+    Glance,
     /// In the trace.
     Trace(&'a mut Effects),
 }
@@ -59,6 +63,28 @@ pub(super) enum Record<'a> {
 pub(super) struct Usable {
     pick: Pick,
     standing: Standing,
+}
+
+/// How one look sees the world.
+struct View<'l> {
+    at: Timestamp,
+    live: &'l Live,
+    field: Field,
+    room: Amount,
+    slots: ByNow,
+    /// Routes that may be used at all.
+    eligible: usize,
+}
+
+/// What is known of slots at the instant of a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ByNow {
+    /// Nothing: it lies ahead.
+    Unknown,
+    /// Those of the task and the tenant are free; the routes' are looked up.
+    Known,
+    /// The task or the tenant has none.
+    AllTaken,
 }
 
 /// What is known of the routes that cannot be called.
@@ -85,6 +111,10 @@ struct Screened {
 }
 
 impl Screening {
+    fn eligible(&self) -> usize {
+        self.rows.iter().filter(|row| row.exclusion.is_none()).count()
+    }
+
     fn screen(&mut self, envelope: &Envelope, policy: &Eligibility, routes: &[Route]) {
         if self.envelope.as_ref() == Some(envelope) {
             return;
@@ -115,15 +145,29 @@ impl Gateway {
         self.screening.screen(&live.request.envelope, &self.policy.eligibility, &self.registry.routes);
         let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
         usable.clear();
-        let room = self.ledger.room(at, &live.scopes);
+        let view = View {
+            at,
+            live,
+            field,
+            room: self.ledger.room(at, &live.scopes),
+            slots: match record {
+                Record::Quote => ByNow::Unknown,
+                Record::Glance | Record::Trace(_) if self.queue.is_full_for(&live.request.payer) => {
+                    ByNow::AllTaken
+                }
+                Record::Glance | Record::Trace(_) => ByNow::Known,
+            },
+            eligible: self.screening.eligible(),
+        };
         for (at_route, screened) in self.screening.rows.iter().enumerate() {
             let (route, worst_case) = (RouteId(at_route as u16), screened.worst_case);
             let verdict = match screened.exclusion {
-                None => self.weigh(at, live, route, worst_case, room, field, &mut usable, &mut shut),
+                None => self.weigh(&view, route, worst_case, &mut usable, &mut shut),
                 Some((reasons, missing)) => Verdict::Excluded { reasons, missing },
             };
             if let Record::Trace(out) = &mut record {
-                out.candidates.push(Candidate { route, verdict, worst_case });
+                let health = self.fleet.health(&self.registry, route);
+                out.candidates.push(Candidate { route, verdict, worst_case, health });
             }
         }
         let best = best(&self.policy.ranking.order, &usable, None);
@@ -141,31 +185,33 @@ impl Gateway {
     }
 
     /// An eligible route: whether it can be called, and how it stands if so.
-    #[expect(clippy::too_many_arguments, reason = "the loop of `look`, cut out to be read")]
     fn weigh(
         &self,
-        at: Timestamp,
-        live: &Live,
+        view: &View<'_>,
         route: RouteId,
         worst_case: Money,
-        room: Amount,
-        field: Field,
         usable: &mut Vec<Usable>,
         shut: &mut Shut,
     ) -> Verdict {
+        let View { at, live, field, .. } = *view;
         shut.eligible += 1;
         if live.tries(route) >= self.policy.retry.calls_per_route_max || !field.has(route) {
             return Verdict::Spent;
         }
+        if field == Field::Beside
+            && live.legs.iter().any(|leg| self.calls.is_flying(*leg) && self.calls.route(*leg) == Some(route))
+        {
+            return Verdict::Taken;
+        }
         let wanted = Amount { money: worst_case, tokens: live.request.envelope.estimate.total() };
-        if !wanted.fits(room)
+        if !wanted.fits(view.room)
             && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
         {
             let standing = self.standing(live, route, worst_case, field);
             shut.deny(&self.policy.ranking.order, route, denied, standing);
             return Verdict::Unaffordable { level: denied.level };
         }
-        let credential = match self.fleet.gate(at, &self.registry, route) {
+        let credential = match self.gate(view, route) {
             Ok(credential) => credential,
             Err((gate, retry_at)) => {
                 shut.gate(gate, retry_at);
@@ -180,6 +226,25 @@ impl Gateway {
         let pick = Pick { route, credential, worst_case: wanted };
         usable.push(Usable { pick, standing: self.standing(live, route, worst_case, field) });
         Verdict::Outranked { by: Key::Order }
+    }
+
+    /// The credential for a call, or what closes the route and until when.
+    fn gate(&self, view: &View<'_>, route: RouteId) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
+        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, route)?;
+        let is_gate = match self.policy.all_unhealthy {
+            AllUnhealthy::LeastBad => false,
+            AllUnhealthy::Error => true,
+            AllUnhealthy::LastRemaining => view.eligible > 1,
+        };
+        if is_gate && let Some(until) = self.fleet.unhealthy_until(view.at, &self.registry, route) {
+            return Err((Gate::Health, Some(until)));
+        }
+        let is_full = match view.slots {
+            ByNow::Unknown => false,
+            ByNow::Known => self.fleet.is_full(route),
+            ByNow::AllTaken => true,
+        };
+        if is_full { Err((Gate::Concurrency, None)) } else { Ok(credential) }
     }
 
     fn standing(&self, live: &Live, route: RouteId, price: Money, field: Field) -> Standing {
@@ -220,7 +285,7 @@ impl Field {
         match self {
             Field::Only(only) => route == only,
             Field::Except(other) => route != other,
-            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) => true,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) | Field::Beside => true,
         }
     }
 }
