@@ -57,6 +57,8 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
         registry: world.registry,
         upstreams: world.upstreams,
         sources: world.sources,
+        jobs: vec![],
+        quotas: vec![],
         operator: world.operator,
     }
 }
@@ -66,12 +68,18 @@ fn limits(world: &World) -> Limits {
     let policy = &world.policy;
     Limits {
         attempts_max: policy.retry.attempts_max,
-        legs_max: 1,
+        legs_max: policy.hedge.map_or(1, |hedge| hedge.legs_max),
         attempt_max: policy.budget.attempt_max,
         hint_max: policy.retry.hint_max,
         calls_per_route_max: policy.retry.calls_per_route_max,
         reserve_retries: policy.eligibility.reserve_retries,
         probes_max: world.probes_max,
+        route_legs_max: policy.concurrency.route_max,
+        task_legs_max: policy.concurrency.task_max,
+        tenant_legs_max: policy.concurrency.tenant_max,
+        calls_per_task: policy.fuse.calls_per_task,
+        calls_per_run: policy.fuse.calls_per_run,
+        terminal_scope: policy.fuse.terminal,
     }
 }
 

@@ -9,10 +9,10 @@ use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT, TOKENS};
 use super::routes::rank;
 use super::tree::Word;
 use super::upstreams::input_tokens;
-use crate::gateway::{Delivery, Payer};
+use crate::gateway::{Delivery, Payer, SideEffect, Task};
 use crate::policy::eligibility::Envelope;
 use crate::policy::prices::Usage;
-use crate::sim::{Latency, Source, SourceFact, SourceKind, Template};
+use crate::sim::{Latency, Pace, Source, SourceFact, SourceKind, Template};
 use crate::units::{Duration, Name, Set64, TaskId, TenantId};
 
 /// One request.
@@ -20,7 +20,7 @@ pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "id", "Its id.", world);
     let first = f.value(about("at", "When it arrives."), &INSTANT, "0 ms");
     let template = template(f, world);
-    let source = Source { template, first, gap: Latency::Fixed(Duration::ZERO), count: 1 };
+    let source = Source { template, first, pace: Pace::Open(Latency::Fixed(Duration::ZERO)), count: 1 };
     declare(world, name, SourceKind::Listed, source);
 }
 
@@ -37,7 +37,7 @@ pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let count = f.required(about("count", "How many arrive."), &COUNT_FROM_ONE);
     let template = template(f, world);
     let gap = gap.unwrap_or(Latency::Never);
-    let source = Source { template, first, gap, count: count.unwrap_or(1) };
+    let source = Source { template, first, pace: Pace::Open(gap), count: count.unwrap_or(1) };
     declare(world, name, SourceKind::Stream, source);
 }
 
@@ -73,7 +73,7 @@ fn template(f: &mut Form<'_, '_>, world: &mut World) -> Template {
         about("hangs_up", "From its arrival until its caller hangs up; never by default."),
         &DURATION,
     );
-    Template { payer, envelope, deadline, delivery, hangs_up }
+    Template { payer, envelope, deadline, delivery, effect: SideEffect::None, priority: 0, hangs_up }
 }
 
 fn payer(f: &mut Form<'_, '_>, world: &mut World) -> Payer {
@@ -86,7 +86,7 @@ fn payer(f: &mut Form<'_, '_>, world: &mut World) -> Payer {
         word.and_then(|word| position(f, what, &word, list, &catalog.names))
     };
     Payer {
-        task: find("task", task, &tasks).map(|at| TaskId(u32::from(id(at)))),
+        task: find("task", task, &tasks).map(|at| Task { id: TaskId(u32::from(id(at))), kind: id(at) }),
         tenant: find("tenant", tenant, &tenants).map(|at| TenantId(id(at))),
     }
 }
