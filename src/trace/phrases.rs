@@ -24,14 +24,14 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Operated => vec![command(word(Field::Command)), subject(word(Field::Scope))],
         Kind::CallBegun => vec!["{route} takes {call} with {credential}", script(word(Field::Scripted))],
         Kind::CallVisible => vec!["the first output of {call} on {route} is visible"],
-        Kind::CallEnded => vec![result(word(Field::Result)), USED, bill(values)],
+        Kind::CallEnded => vec![result(word(Field::Result)), used_up(word(Field::Truth)), USED, bill(values)],
         Kind::CallLost => vec!["{call} on {route} will never be billed"],
         Kind::Considered => vec![choice(values)],
         Kind::Called => vec![made(word(Field::Role)), "[ (breaker generation {generation})]"],
         Kind::Committed => {
             vec!["{request} is committed to {call} on {route}: the caller sees its output only"]
         }
-        Kind::Cancelled => vec!["{call} on {route} is cancelled: {class}"],
+        Kind::Cancelled => vec![stop(word(Field::Class))],
         Kind::Replied => vec![
             outcome(values),
             "[; last failure {last_class} ({last_code})]",
@@ -194,6 +194,10 @@ fn result(word: &str) -> &'static str {
     }
 }
 
+fn used_up(truth: &str) -> &'static str {
+    if truth == "quota_exhausted" { ": that quota is used up" } else { "" }
+}
+
 fn bill(values: &Values) -> &'static str {
     if values.get(Field::Bill).is_some() { ", billed {bill_usd}" } else { ", at a price that nobody says" }
 }
@@ -284,6 +288,15 @@ fn made(role: &str) -> &'static str {
     match role {
         "hedge" => "{request} starts another leg beside the slow one, to {route} with {credential}: {call}",
         _ => "{request} makes a {role} call to {route} with {credential}: {call}",
+    }
+}
+
+fn stop(class: &str) -> &'static str {
+    match class {
+        "cancelled" => "{call} on {route} is cancelled: it is needed no longer",
+        "abandoned" => "{call} on {route} is cancelled: its caller is gone",
+        "deadline" => "{call} on {route} is cancelled: the deadline has come",
+        _ => "{call} on {route} is cancelled: {class}",
     }
 }
 

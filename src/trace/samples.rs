@@ -98,10 +98,12 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
     catalog.routes = vec![route(name("primary"), 0, offer), route(name("fallback"), 1, rich)];
     let cap = Amount { money: cents(1_000), tokens: 1_000_000 };
     catalog.tenants = vec![TenantFact { name: name("tenant-7f3a"), cap, window: Some(ms(60_000)) }];
-    catalog.tasks = vec![TaskFact { name: name("task-1"), cap }];
+    catalog.tasks = vec![TaskFact { name: name("task-1"), cap }, TaskFact { name: name("turn"), cap }];
     catalog.sources = vec![
         SourceFact { name: name("req-demo-002"), kind: SourceKind::Listed },
         SourceFact { name: name("load"), kind: SourceKind::Stream },
+        SourceFact { name: name("plan"), kind: SourceKind::Step { job: 1, times: 1 } },
+        SourceFact { name: name("act"), kind: SourceKind::Step { job: 1, times: 5 } },
     ];
     catalog.limits = Limits { attempts_max: 2, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
     catalog.quotas =
@@ -111,7 +113,7 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
         prices: Some(name("prices-2026-07")),
         registry: Some(name("registry-12")),
     };
-    for text in ["status:429", "rate_limited", "overloaded", "invalid_auth"] {
+    for text in ["daily_quota", "status:429", "rate_limited", "overloaded", "invalid_auth"] {
         name(text);
     }
     catalog
@@ -261,6 +263,81 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     let outcome = Outcome::Answered { route: FALLBACK };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(570) });
     stage.act(Action::Close { request: REQUEST, spent: cents(16) });
+}
+
+/// A hedge: the second leg is answered at 700 ms, the first is cancelled and billed in full at 1,000 ms.
+pub(crate) fn hedged(observer: &mut impl Observer) {
+    let mut stage = Stage::new(observer);
+    let named = RequestName { source: 0, ordinal: 0 };
+    stage.first(at(0), What::Arrived { request: &request(), name: named });
+    seek(&mut stage, PRIMARY, [Verdict::Chosen { by: Some(ranking::Key::Order) }, OUTRANKED]);
+    begin(&mut stage, &call(1, PRIMARY, Role::Primary));
+    stage.first(at(200), What::Woke { wait: Wait::Hedge(REQUEST) });
+    seek(&mut stage, FALLBACK, [Verdict::Taken, Verdict::Chosen { by: None }]);
+    begin(&mut stage, &call(2, FALLBACK, Role::Hedge));
+    let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
+    let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
+    stage.first(at(700), What::CallEnded { call: CALL[1], truth: None, code: None, receipt: &paid });
+    end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
+    let outcome = Outcome::Answered { route: FALLBACK };
+    stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(500) });
+    stage.act(Action::Cancel { call: CALL[0], why: Class::Cancelled });
+    let receipt = Receipt { result: Answer::Cancelled, ..paid };
+    let truth = Some(Class::Cancelled);
+    stage.first(at(1_000), What::CallEnded { call: CALL[0], truth, code: None, receipt: &receipt });
+    end(&mut stage, CALL[0], cents(16), 9_000, (truth, Signal::Neutral));
+    stage.act(Action::Close { request: REQUEST, spent: cents(32) });
+}
+
+/// A turn: one step waits for a slot and meets a used-up quota on the least bad route; the next is stopped by the
+/// fuse of the task. Another turn beside it is none of its business.
+pub(crate) fn turn(observer: &mut impl Observer) {
+    let catalog = catalog();
+    let mut stage = Stage::new(observer);
+    stage.first(at(0), What::Declared(Declared::Task(1)));
+    stage.first(at(0), What::Declared(Declared::Quota(0)));
+    for (slot, ordinal) in [(2, 2), (3, 3)] {
+        let name = TaskName { kind: 1, ordinal: Some(ordinal) };
+        stage.first(at(0), What::TaskBegan { task: TaskId(slot), name });
+    }
+    let payer = Payer { task: Some(Task { id: TaskId(2), kind: 1 }), tenant: None };
+    let asked = Request { payer, priority: 7, ..request() };
+    stage.then(What::Arrived { request: &asked, name: RequestName { source: 2, ordinal: 2 } });
+    stage.decide(Decision::Queued { request: REQUEST, waiting: 1 });
+    let sick = |route, verdict| Candidate {
+        route,
+        verdict,
+        worst_case: cents(16),
+        health: health::State::Unhealthy,
+    };
+    let chosen = Verdict::Chosen { by: Some(ranking::Key::Health) };
+    let candidates = [sick(PRIMARY, chosen), sick(FALLBACK, Verdict::Outranked { by: ranking::Key::Health })];
+    stage.first(at(5), What::Considered { request: REQUEST, candidates: &candidates });
+    begin(&mut stage, &call(1, PRIMARY, Role::Primary));
+    let diagnosis = Diagnosis {
+        class: Class::RateLimit,
+        code: name(&catalog, "daily_quota"),
+        ..rate_limited(&catalog, Hint::Absent)
+    };
+    let receipt = Receipt {
+        result: Answer::Failed(diagnosis),
+        usage: Usage::default(),
+        bill: Bill::Exact(Money::ZERO),
+    };
+    let truth = Some(Class::QuotaExhausted);
+    stage.first(at(45), What::CallEnded { call: CALL[0], truth, code: None, receipt: &receipt });
+    stage.decide(Decision::HedgeSkipped { request: REQUEST, why: HedgeSkip::Fuse });
+    stage.decide(Decision::Blew { fuse: FuseKind::CallsPerTask, request: REQUEST, calls: 24 });
+    let outcome = Outcome::Stopped { reason: StopReason::CallsPerTask, last: None };
+    stage.act(Action::Reply { request: REQUEST, outcome, attempts: 1, left: Duration::ZERO });
+    stage.act(Action::Close { request: REQUEST, spent: Money::ZERO });
+    let name = RequestName { source: 3, ordinal: 11 };
+    stage.first(at(50), What::Arrived { request: &asked, name });
+    stage.act(Action::Reply { request: REQUEST, outcome, attempts: 0, left: Duration::ZERO });
+    stage.act(Action::Close { request: REQUEST, spent: Money::ZERO });
+    for (slot, end) in [(2, TaskEnd::Failed), (3, TaskEnd::Answered)] {
+        stage.first(at(60), What::TaskEnded { task: TaskId(slot), end });
+    }
 }
 
 const OUTRANKED: Verdict = Verdict::Outranked { by: ranking::Key::Order };
