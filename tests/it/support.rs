@@ -16,10 +16,11 @@ pub(crate) fn text_of(name: &str) -> &'static str {
     embedded().iter().find(|one| one.name == name).expect("the suite has it").text
 }
 
-/// `text` is as in the golden of this name.
-pub(crate) fn golden(name: &str, text: &str) {
+/// `text` is as in the golden of this name, which may be in a folder.
+pub(crate) fn golden(path: &str, text: &str) {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../golden");
+    settings.set_snapshot_path(Path::new("../../golden").join(folder));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));
@@ -87,4 +88,11 @@ impl Drop for Place {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.0));
     }
+}
+
+/// The program, as a user runs it.
+pub(crate) fn faultlab() -> snapbox::cmd::Command {
+    snapbox::cmd::Command::new(env!("CARGO_BIN_EXE_faultlab"))
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
 }
