@@ -65,35 +65,32 @@ fn check(scenario: &str, variant: &str, lie: Lie, law: Law, says: &str) {
 const THOUSANDTH: Money = Money::from_picos(1_000_000_000);
 
 fn with_candidates(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Vec<Candidate>)) {
-    match what {
-        What::Considered { request, candidates } => {
-            let mut candidates = candidates.to_vec();
-            change(&mut candidates);
-            tell(What::Considered { request: *request, candidates: &candidates });
-        }
-        other => tell(*other),
+    if let What::Considered { request, candidates } = what {
+        let mut candidates = candidates.to_vec();
+        change(&mut candidates);
+        tell(What::Considered { request: *request, candidates: &candidates });
+    } else {
+        tell(*what);
     }
 }
 
 fn with_decision(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Decision)) {
-    match what {
-        What::Decided(decision) => {
-            let mut decision = **decision;
-            change(&mut decision);
-            tell(What::Decided(&decision));
-        }
-        other => tell(*other),
+    if let What::Decided(decision) = what {
+        let mut decision = **decision;
+        change(&mut decision);
+        tell(What::Decided(&decision));
+    } else {
+        tell(*what);
     }
 }
 
 fn with_action(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Action)) {
-    match what {
-        What::Acted(action) => {
-            let mut action = **action;
-            change(&mut action);
-            tell(What::Acted(&action));
-        }
-        other => tell(*other),
+    if let What::Acted(action) = what {
+        let mut action = **action;
+        change(&mut action);
+        tell(What::Acted(&action));
+    } else {
+        tell(*what);
     }
 }
 
@@ -113,16 +110,15 @@ fn an_exclusion_that_is_hidden() {
 
 #[test]
 fn an_exclusion_that_is_made_up() {
-    let lie: Lie = |catalog, what, tell| match what {
-        // What excludes the first route is said of the twin, which nothing excludes.
-        What::Considered { candidates, .. } => {
+    let lie: Lie = |catalog, what, tell| {
+        if let What::Considered { candidates, .. } = what {
+            // What excludes the first route is said of the twin, which nothing excludes.
             let false_reason = candidates[0].verdict;
             assert!(matches!(false_reason, Verdict::Excluded { .. }));
             with_candidates(what, tell, |candidates| candidates[4].verdict = false_reason);
-        }
-        other => {
+        } else {
             assert_eq!(catalog.routes.len(), 5);
-            tell(*other);
+            tell(*what);
         }
     };
     check("routing", "by_price", lie, Law::TrueReasons, "route-twin is excluded by data_residency; true is");
@@ -166,15 +162,18 @@ fn a_worst_case_that_is_made_small() {
 
 #[test]
 fn a_denial_that_is_swallowed_and_a_call_that_is_made_all_the_same() {
-    let lie: Lie = |_, what, tell| match what {
-        What::Decided(Decision::Denied { request, route, .. }) => tell(What::CallBegun {
-            call: CallId(77),
-            request: *request,
-            route: *route,
-            credential: CredentialId(1),
-            scripted: Scripted::Foreseen,
-        }),
-        other => tell(*other),
+    let lie: Lie = |_, what, tell| {
+        if let What::Decided(Decision::Denied { request, route, .. }) = what {
+            tell(What::CallBegun {
+                call: CallId(77),
+                request: *request,
+                route: *route,
+                credential: CredentialId(1),
+                scripted: Scripted::Foreseen,
+            });
+        } else {
+            tell(*what);
+        }
     };
     check("budget-audit", "base", lie, Law::MoneyWithinCaps, "fallback");
     check("budget-audit", "base", lie, Law::EveryCallIsAnnounced, "calls fallback");
@@ -215,11 +214,12 @@ fn a_true_limit_that_is_told_to_health_as_an_overload() {
 /// The gateway did what a limit calls for. It was no limit: the account was empty.
 #[test]
 fn a_truth_that_was_another() {
-    let lie: Lie = |_, what, tell| match what {
-        What::CallEnded { call, truth: Some(Class::RateLimit), code, receipt } => {
+    let lie: Lie = |_, what, tell| {
+        if let What::CallEnded { call, truth: Some(Class::RateLimit), code, receipt } = what {
             tell(What::CallEnded { call: *call, truth: Some(Class::Funds), code: *code, receipt });
+        } else {
+            tell(*what);
         }
-        other => tell(*other),
     };
     check("bounded-429", "base", lie, Law::TerminalStops, "fallback");
     check("bounded-429", "base", lie, Law::TerminalKeepsItsName, "funds");
@@ -289,8 +289,8 @@ fn a_bill_that_is_made_small() {
 
 #[test]
 fn a_bill_that_was_larger() {
-    let lie: Lie = |_, what, tell| match what {
-        What::CallEnded { call, truth, code, receipt } => {
+    let lie: Lie = |_, what, tell| {
+        if let What::CallEnded { call, truth, code, receipt } = what {
             let bill = Bill::Exact(Money::from_picos(900_000_000_000));
             tell(What::CallEnded {
                 call: *call,
@@ -298,8 +298,9 @@ fn a_bill_that_was_larger() {
                 code: *code,
                 receipt: &Receipt { bill, ..**receipt },
             });
+        } else {
+            tell(*what);
         }
-        other => tell(*other),
     };
     check("routing", "base", lie, Law::BooksBalance, "its receipt says $0.900");
 }
@@ -313,9 +314,11 @@ fn an_answer_that_is_given_twice_or_never_closed() {
         tell(*what);
     };
     check("routing", "base", twice, Law::OneReplyOneClose, "req-demo-001 is answered again");
-    let never: Lie = |_, what, tell| match what {
-        What::Acted(Action::Close { .. }) => {}
-        other => tell(*other),
+    let never: Lie = |_, what, tell| {
+        if let What::Acted(Action::Close { .. }) = what {
+        } else {
+            tell(*what);
+        }
     };
     check("routing", "base", never, Law::OneReplyOneClose, "req-demo-001 is never closed");
 }
@@ -323,13 +326,14 @@ fn an_answer_that_is_given_twice_or_never_closed() {
 /// The gateway announces one call, the upstream of another route takes it.
 #[test]
 fn a_call_that_goes_elsewhere() {
-    let lie: Lie = |catalog, what, tell| match *what {
-        What::CallBegun { call, request, credential, scripted, .. } => {
+    let lie: Lie = |catalog, what, tell| {
+        if let What::CallBegun { call, request, credential, scripted, .. } = *what {
             let abroad = RouteId(0);
             assert_eq!(catalog.names.text(catalog.routes[0].name), "route-fast");
             tell(What::CallBegun { call, request, route: abroad, credential, scripted });
+        } else {
+            tell(*what);
         }
-        other => tell(other),
     };
     check("routing", "base", lie, Law::EligibleOnly, "calls route-fast, which is excluded: data_residency");
     check("routing", "base", lie, Law::EveryCallIsAnnounced, "route-fast");
@@ -338,15 +342,16 @@ fn a_call_that_goes_elsewhere() {
 /// A route that became forbidden: what is declared is what counts, whatever the gateway holds true.
 #[test]
 fn a_request_that_demanded_more() {
-    let lie: Lie = |catalog, what, tell| match *what {
-        What::Arrived { request, name } => {
+    let lie: Lie = |catalog, what, tell| {
+        if let What::Arrived { request, name } = *what {
             let mut request = *request;
             request.envelope.cost_max = THOUSANDTH;
             let fit = &catalog.routes[3].offer;
             assert!(!exclusions(&request.envelope, fit, 1).0.is_empty());
             tell(What::Arrived { request: &request, name });
+        } else {
+            tell(*what);
         }
-        other => tell(other),
     };
     check("routing", "base", lie, Law::EligibleOnly, "calls route-fit, which is excluded: request_budget");
     check("routing", "base", lie, Law::MoneyWithinCaps, "route-fit");
@@ -354,9 +359,11 @@ fn a_request_that_demanded_more() {
 
 #[test]
 fn a_stream_that_nobody_committed_to() {
-    let lie: Lie = |_, what, tell| match what {
-        What::Acted(Action::Commit { .. }) => {}
-        other => tell(*other),
+    let lie: Lie = |_, what, tell| {
+        if let What::Acted(Action::Commit { .. }) = what {
+        } else {
+            tell(*what);
+        }
     };
     check("bounded-429", "first_byte_timeout", lie, Law::OneStream, "nothing was committed");
 }
@@ -376,13 +383,14 @@ fn a_retry_before_the_instant_that_was_asked_for() {
 
 #[test]
 fn a_bench_that_ends_early() {
-    let lie: Lie = |_, what, tell| match what {
-        What::Decided(Decision::Benched { what: bench, class, .. }) => {
+    let lie: Lie = |_, what, tell| {
+        if let What::Decided(Decision::Benched { what: bench, class, .. }) = what {
             let until = Timestamp::ZERO;
             tell(*what);
             tell(What::Decided(&Decision::Benched { what: *bench, until, class: *class }));
+        } else {
+            tell(*what);
         }
-        other => tell(*other),
     };
     check("terminal-errors", "base", lie, Law::BenchesOnlyGrow, "until an operator frees it");
 }
