@@ -5,6 +5,7 @@
 mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
+mod cli;
 mod goldens;
 mod lying_gateway;
 mod mutated_scenarios;
