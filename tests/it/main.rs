@@ -4,4 +4,6 @@ mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
 mod mutated_scenarios;
+mod pages;
+mod readme;
 mod reference;
