@@ -12,7 +12,9 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::DeclaredLimits => vec![LIMITS],
         Kind::DeclaredTenant => vec!["tenant {tenant}", cap(values), "[ in each {window_ns}]"],
         Kind::DeclaredTask => vec!["task {task}", cap(values)],
-        Kind::DeclaredRoute => vec![ROUTE, OFFER, PRICES, LONG_PRICES, "[; {credentials}]"],
+        Kind::DeclaredRoute => {
+            vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, "[; called with {credentials}]"]
+        }
         Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery))],
         Kind::Abandoned => vec!["the caller of {request} hangs up"],
         Kind::Woke => vec![wait(word(Field::Wait))],
@@ -20,12 +22,11 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::CallBegun => vec!["{route} takes {call} with {credential}", script(word(Field::Scripted))],
         Kind::CallVisible => vec!["the first output of {call} on {route} is visible"],
         Kind::CallEnded => vec![result(word(Field::Result)), USED, bill(values)],
-        Kind::CallLost => vec!["{call} on {route} will never be billed"],
+        Kind::CallLost => vec!["the receipt of {call} on {route} is lost"],
         Kind::Considered => vec![choice(values)],
-        Kind::Called => vec![
-            "{request} makes a {role} call to {route} with {credential}: {call}",
-            "[ (breaker generation {generation})]",
-        ],
+        Kind::Called => {
+            vec![role(word(Field::Role)), " with {credential}: {call}[ (breaker generation {generation})]"]
+        }
         Kind::Committed => {
             vec!["{request} is committed to {call} on {route}: the caller sees its output only"]
         }
@@ -38,7 +39,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Closed => vec!["{request} is closed; it cost {spent_usd} in all"],
         Kind::Reserved => vec![
             "{reserved_usd} and {reserved_tokens} tokens are set aside for {request} on {route}",
-            "[ (window {window})]",
+            "[, in window {window} of its tenant]",
         ],
         Kind::Denied => vec!["{request} cannot pay for {route}: ", denial(word(Field::Counted))],
         Kind::Classified => vec![
@@ -48,9 +49,9 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
             "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}]",
         ],
         Kind::Signalled => vec![
-            "{call} is a {signal} signal[ ({class})]",
+            "{call} counts as {signal}[ ({class})]",
             standing(word(Field::Standing)),
-            "[; {breaker_failures} failed at its breaker][, {health_failures} bad in a row]",
+            "[; failures at its breaker: {breaker_failures}][, bad results in a row: {health_failures}]",
         ],
         Kind::BreakerMoved => vec![
             "breaker {breaker} goes from {from} to {to}[ until {until_ns}]",
@@ -62,14 +63,14 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Alerted => vec!["alert: credential {credential} fails with {class} ({code})"],
         Kind::Settled => vec![
             basis(word(Field::Basis)),
-            ": {billed_usd} of {reserved_usd} set aside[, {overrun_usd} above it]; {released_usd} is free again",
+            " at {billed_usd}; of {reserved_usd} set aside {released_usd} is free again[; {overrun_usd} more than that]",
         ],
         Kind::RetryScheduled => vec![
             "{request} will try again in {delay_ns}, at {at_ns}, on {route} for at most {quoted_usd}",
             "[; the response asked to wait {hint_ns}]",
         ],
         Kind::WaitRefused => vec!["{request} does not wait {wait_ns}: ", refusal(word(Field::Why))],
-        Kind::TimedOut => vec!["{call} on {route} is stopped: {class}"],
+        Kind::TimedOut => vec!["{call} on {route} has taken too long: {class}"],
     }
 }
 
@@ -77,8 +78,8 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
 pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
     let says = |word: &str| values.text(Field::Reasons).is_some_and(|reasons| reasons.contains(word));
     match values.text(Field::Verdict).unwrap_or_default() {
-        "chosen" => vec!["{route}: chosen[, by {by}], worst case {worst_case_usd}"],
-        "outranked" => vec!["{route}: outranked by {by}, worst case {worst_case_usd}"],
+        "chosen" => vec!["{route}: chosen[ on {by}], worst case {worst_case_usd}"],
+        "outranked" => vec!["{route}: outranked on {by}, worst case {worst_case_usd}"],
         "excluded" if says("request_budget") => {
             vec!["{route}: excluded, {reasons}, worst case {worst_case_usd}"]
         }
@@ -93,13 +94,11 @@ pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
     }
 }
 
-const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at once[, {attempt_cost_max_usd} a call]\
-                      [, {attempt_tokens_max} tokens a call][, waits of at most {hint_max_ns}]\
+const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a time[, {attempt_cost_max_usd} a call]\
+                      [, {attempt_tokens_max} tokens a call][, waits up to {hint_max_ns}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
-const ROUTE: &str = "route {route}: {model} of {provider}[ in {region}][, {deployment}]";
-
-const OFFER: &str = "[, data up to {data_class_max}][, has {capabilities}][, for {task_types}][, speaks {protocol}]\
+const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\
                      [, keeps {contract}][, context of {context_tokens_max}][, output of {output_tokens_max}]";
 
 const PRICES: &str = "; a million tokens: {input_usd_per_mtok} in, {output_usd_per_mtok} out\
@@ -126,6 +125,36 @@ const USED: &str = "[, {input_tokens} tokens in][, {cache_read_tokens} from the 
                     [, {cache_write_tokens} into the cache][, {image_tokens} image][, {audio_tokens} audio]\
                     [, {output_tokens} out]";
 
+/// A route whose model and provider have no names of their own is called by its own name alone.
+fn maker(values: &Values) -> &'static str {
+    let has = |field| values.get(field) != values.get(Field::Route);
+    if has(Field::Model) || has(Field::Provider) {
+        "route {route}: {model} of {provider},"
+    } else {
+        "route {route}:"
+    }
+}
+
+/// What any route is unless it says otherwise, a shared endpoint somewhere, is not said.
+fn place(values: &Values) -> &'static str {
+    let is = |field, unsaid: &str| values.text(field).is_none_or(|word| word == unsaid);
+    match (is(Field::Region, "anywhere"), is(Field::Deployment, "shared")) {
+        (true, true) => "",
+        (false, true) => " in {region},",
+        (true, false) => " {deployment},",
+        (false, false) => " {deployment} in {region},",
+    }
+}
+
+fn role(word: &str) -> &'static str {
+    match word {
+        "primary" => "{request} calls {route}",
+        "retry" => "{request} calls {route} again",
+        "fallback" => "{request} falls back to {route}",
+        _ => "{request} makes a {role} call to {route}",
+    }
+}
+
 fn cap(values: &Values) -> &'static str {
     match (values.get(Field::Cap), values.get(Field::CapTokens)) {
         (Some(_), Some(_)) => " may use {cap_usd} and {cap_tokens} tokens",
@@ -142,7 +171,7 @@ fn delivery(word: &str) -> &'static str {
 fn wait(word: &str) -> &'static str {
     match word {
         "deadline" => "the deadline of {request} comes",
-        "attempt" => "the time of {call} on {route} is over",
+        "attempt" => "the time for {call} on {route} is over",
         "first_byte" => "{call} on {route} has not begun to answer",
         "idle" => "{call} on {route} has fallen silent",
         "receipt" => "no receipt for {call} on {route} has come",
@@ -202,7 +231,7 @@ fn outcome(word: &str) -> &'static str {
         "answered" => "{request} is answered by {route}",
         "truncated" => "{request} breaks off on {route}: truncated",
         "terminal" => "{request} stops: {class} ({code})",
-        "exhausted" => "{request} is exhausted: limit {limit}",
+        "exhausted" => "{request} is exhausted by its limit of {limit}",
         "BUDGET_EXCEEDED" => "{request} ends with BUDGET_EXCEEDED for the {level}",
         "all_gated" => "{request} finds every route closed[ until {retry_at_ns}]",
         "no_eligible_route" => "{request} may use no route",
@@ -245,9 +274,9 @@ fn until(values: &Values) -> &'static str {
 
 fn basis(word: &str) -> &'static str {
     match word {
-        "receipt" => "{call} is settled by its receipt",
-        "assumed" => "{call} is settled at its worst case, for want of a receipt",
-        "corrected" => "{call} is corrected by a late receipt",
+        "receipt" => "{call} is settled by its receipt,",
+        "assumed" => "{call} is settled at its worst case, for want of a receipt,",
+        "corrected" => "{call} is settled anew, by a late receipt,",
         _ => "{call} is settled ({basis})",
     }
 }

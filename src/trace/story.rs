@@ -213,11 +213,15 @@ pub fn worded(reading: &Reading) -> Vec<String> {
 pub fn sentence(reading: &Reading) -> String {
     let said = spoken(&phrases(reading.kind, &reading.values), &reading.values);
     let chosen = reading.candidates.iter().find(|candidate| is_chosen(candidate));
-    let how = ["[, by {by}], worst case {worst_case_usd}"];
+    let how = ["[, on {by}], worst case {worst_case_usd}"];
     match chosen {
-        Some(chosen) => format!("{said} out of {}{}", reading.candidates.len(), spoken(&how, chosen)),
+        Some(chosen) => format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&how, chosen)),
         None => said,
     }
+}
+
+fn routes(n: usize) -> String {
+    if n == 1 { "1 route".to_owned() } else { format!("{n} routes") }
 }
 
 fn is_chosen(candidate: &Values) -> bool {
@@ -282,8 +286,8 @@ mod tests {
         for line in [
             "      0 ms  #5           req-demo-002 arrives in task-1 for tenant-7f3a: needs tools+json, only in \
              region-a, restricted data, 8000 tokens in, at most 1000 out, at most $0.030, answer by 1200 ms",
-            "      0 ms  #6   ← #5    primary is chosen for req-demo-002 out of 2, by order, worst case $0.016",
-            "                          · fallback: outranked by order, worst case $0.016",
+            "      0 ms  #6   ← #5    primary is chosen for req-demo-002 out of 2 routes, on order, worst case $0.016",
+            "                          · fallback: outranked on order, worst case $0.016",
             "     80 ms  #10          req-demo-002#1 on primary fails after 80 ms: rate_limited, in truth \
              rate_limit, billed $0.000",
             "     80 ms  #14  ← #10   req-demo-002 will try again in 100 ms, at 180 ms, on fallback for at most \
