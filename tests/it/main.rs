@@ -6,7 +6,9 @@ mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
 mod cli;
+mod determinism;
 mod goldens;
+
 mod lying_gateway;
 mod mutated_scenarios;
 mod planted_defects;
