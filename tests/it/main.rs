@@ -8,7 +8,6 @@ mod breaker_vectors;
 mod cli;
 mod determinism;
 mod goldens;
-
 mod lying_gateway;
 mod mutated_scenarios;
 mod planted_defects;
