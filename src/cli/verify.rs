@@ -1,5 +1,5 @@
-//! `faultlab verify`: three plays in processes of their own, two with all events and one with none, must leave
-//! the same bytes.
+//! `faultlab verify`: three plays in processes of their own, two with all events and one with none, on all cores
+//! and on one, must leave the same bytes.
 
 use super::exit::Exit;
 use super::terminal::{Detail, Paint, Terminal, paint};
@@ -13,9 +13,9 @@ use std::process::Command;
 
 pub(super) fn verify(scenarios: &[String], seed: Option<u64>, terminal: &Terminal) -> Done {
     let scratch = Scratch::new().map_err(Failure::with(Exit::Output))?;
-    let plays = [("first", "full"), ("second", "full"), ("third", "none")];
-    for (name, events) in plays {
-        play(&scratch.0.join(name), events, scenarios, seed)?;
+    let plays = [("first", "full", "0"), ("second", "full", "1"), ("third", "none", "0")];
+    for (name, events, threads) in plays {
+        play(&scratch.0.join(name), events, threads, scenarios, seed)?;
     }
     let at = |play: &str, file: &str| scratch.0.join(play).join(file);
     let pairs = [
@@ -32,7 +32,7 @@ pub(super) fn verify(scenarios: &[String], seed: Option<u64>, terminal: &Termina
     if terminal.detail > Detail::Quiet {
         let bytes = fs::metadata(&pairs[0].0).map_or(0, |file| file.len());
         let text = format!(
-            "three plays in three processes, with all events and with none: {bytes} bytes of events and every summary are equal"
+            "three plays in three processes, on all cores and on one, with all events and with none: {bytes} bytes of events and every summary are equal"
         );
         terminal.say(&format!("{}: {text}\n", paint(Paint::Good, "PASS")))?;
     }
@@ -40,11 +40,18 @@ pub(super) fn verify(scenarios: &[String], seed: Option<u64>, terminal: &Termina
 }
 
 /// One play in a process of its own. Whether its checks hold is not the question here.
-fn play(folder: &Path, events: &str, scenarios: &[String], seed: Option<u64>) -> Result<(), Failure> {
+fn play(
+    folder: &Path,
+    events: &str,
+    threads: &str,
+    scenarios: &[String],
+    seed: Option<u64>,
+) -> Result<(), Failure> {
     let failed = |error| Failure::new(Exit::Bug, error);
     let program = std::env::current_exe().context("cannot find the program itself").map_err(failed)?;
     let mut command = Command::new(program);
     command.args(["run", "--format", "quiet", "--events", events, "--out-dir"]).arg(folder);
+    command.env("RAYON_NUM_THREADS", threads); // 0 is as many as there are cores
     for scenario in scenarios {
         command.args(["--scenario", scenario]);
     }

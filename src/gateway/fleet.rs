@@ -69,6 +69,9 @@ impl Fleet {
             let retry_at = breaker.status(now).retry_at;
             return Err((Gate::Breaker, Some(retry_at).filter(|at| *at != Timestamp::MAX)));
         }
+        if self.cooldowns.is_empty() {
+            return Ok(route.pool[0]);
+        }
         let whole = [Bench::Route(id), Bench::Provider(route.provider)];
         let closed = whole.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max();
         let mut first: Option<Timestamp> = None;
@@ -171,7 +174,7 @@ impl Fleet {
         let mut transition = None;
         if let (Some(breaker), Some(permit)) = (breaker, permit) {
             transition = breaker.settle(now, permit, sample);
-            failures = breaker.status(now).failures;
+            failures = breaker.failures(now);
         }
         let health = &mut self.healths[route.health.index()];
         let moved = if stale { None } else { health.record(now, &self.health, heard.signal) };

@@ -49,6 +49,7 @@ pub struct Gateway {
     waits: Waits,
     /// Reused by every look at the routes.
     usable: Vec<seek::Usable>,
+    screening: seek::Screening,
 }
 
 /// The accounts of tasks and tenants.
@@ -77,6 +78,7 @@ impl Gateway {
             calls: Calls::default(),
             waits: Waits::default(),
             usable: Vec::new(),
+            screening: seek::Screening::default(),
             policy,
             registry,
             ledger,

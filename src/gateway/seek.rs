@@ -3,7 +3,8 @@
 use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
 use super::live::Live;
-use crate::policy::eligibility::{Reason, Reasons, exclusions};
+use super::policy::{Eligibility, Route};
+use crate::policy::eligibility::{Envelope, Reason, Reasons, exclusions};
 use crate::policy::ledger::{Amount, Denied};
 use crate::policy::ranking::{Key, Order, Standing};
 use crate::units::{CredentialId, Money, RequestId, RouteId, Timestamp};
@@ -68,6 +69,39 @@ struct Shut {
     denied: Option<(RouteId, Denied, Standing)>,
 }
 
+/// What the hard constraints say of every route: about the last envelope that was asked about. It is immutable,
+/// so the second look of a request, and the first of one like it, need not ask again.
+#[derive(Debug, Default)]
+pub(super) struct Screening {
+    envelope: Option<Envelope>,
+    rows: Vec<Screened>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Screened {
+    worst_case: Money,
+    /// Why the route may not be used, and the first capability that it lacks.
+    exclusion: Option<(Reasons, Option<u8>)>,
+}
+
+impl Screening {
+    fn screen(&mut self, envelope: &Envelope, policy: &Eligibility, routes: &[Route]) {
+        if self.envelope.as_ref() == Some(envelope) {
+            return;
+        }
+        self.envelope = Some(*envelope);
+        self.rows.clear();
+        let calls_reserved = policy.reserve_retries.saturating_add(1);
+        self.rows.extend(routes.iter().map(|route| {
+            let (reasons, worst_case) = exclusions(envelope, &route.offer, calls_reserved);
+            let reasons = reasons.and(policy.enforced);
+            let lacking = route.offer.capabilities.lacking(envelope.capabilities).first();
+            let missing = lacking.filter(|_| reasons.has(Reason::MissingCapability));
+            Screened { worst_case, exclusion: (!reasons.is_empty()).then_some((reasons, missing)) }
+        }));
+    }
+}
+
 impl Gateway {
     /// Looks for the best route for a request as things stand at `at`.
     pub(super) fn look(
@@ -78,15 +112,15 @@ impl Gateway {
         mut record: Record<'_>,
     ) -> Result<Pick, Refusal> {
         let live = self.requests.get(id);
+        self.screening.screen(&live.request.envelope, &self.policy.eligibility, &self.registry.routes);
         let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
         usable.clear();
-        let calls_reserved = self.policy.eligibility.reserve_retries.saturating_add(1);
-        for (at_route, route) in self.registry.routes.iter().enumerate() {
-            let (reasons, worst_case) = exclusions(&live.request.envelope, &route.offer, calls_reserved);
-            let route = RouteId(at_route as u16);
-            let verdict = match reasons.and(self.policy.eligibility.enforced) {
-                Reasons::NONE => self.weigh(at, live, route, worst_case, field, &mut usable, &mut shut),
-                reasons => self.excluded(live, route, reasons),
+        let room = self.ledger.room(at, &live.scopes);
+        for (at_route, screened) in self.screening.rows.iter().enumerate() {
+            let (route, worst_case) = (RouteId(at_route as u16), screened.worst_case);
+            let verdict = match screened.exclusion {
+                None => self.weigh(at, live, route, worst_case, room, field, &mut usable, &mut shut),
+                Some((reasons, missing)) => Verdict::Excluded { reasons, missing },
             };
             if let Record::Trace(out) = &mut record {
                 out.candidates.push(Candidate { route, verdict, worst_case });
@@ -106,12 +140,6 @@ impl Gateway {
         pick.ok_or_else(|| shut.refusal())
     }
 
-    fn excluded(&self, live: &Live, route: RouteId, reasons: Reasons) -> Verdict {
-        let has = self.registry.routes[route.index()].offer.capabilities;
-        let lacking = has.lacking(live.request.envelope.capabilities).first();
-        Verdict::Excluded { reasons, missing: lacking.filter(|_| reasons.has(Reason::MissingCapability)) }
-    }
-
     /// An eligible route: whether it can be called, and how it stands if so.
     #[expect(clippy::too_many_arguments, reason = "the loop of `look`, cut out to be read")]
     fn weigh(
@@ -120,6 +148,7 @@ impl Gateway {
         live: &Live,
         route: RouteId,
         worst_case: Money,
+        room: Amount,
         field: Field,
         usable: &mut Vec<Usable>,
         shut: &mut Shut,
@@ -129,7 +158,9 @@ impl Gateway {
             return Verdict::Spent;
         }
         let wanted = Amount { money: worst_case, tokens: live.request.envelope.estimate.total() };
-        if let Err(denied) = self.ledger.quote(at, &live.scopes, wanted) {
+        if !wanted.fits(room)
+            && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
+        {
             let standing = self.standing(live, route, worst_case, field);
             shut.deny(&self.policy.ranking.order, route, denied, standing);
             return Verdict::Unaffordable { level: denied.level };

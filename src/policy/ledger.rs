@@ -170,6 +170,16 @@ impl Amount {
     /// No cap.
     pub const MAX: Amount = Amount { money: Money::MAX, tokens: u64::MAX };
 
+    /// The smaller of each.
+    pub fn least(self, other: Amount) -> Amount {
+        Amount { money: self.money.min(other.money), tokens: self.tokens.min(other.tokens) }
+    }
+
+    /// Whether neither exceeds the other's.
+    pub fn fits(self, room: Amount) -> bool {
+        self.money <= room.money && self.tokens <= room.tokens
+    }
+
     /// The sum; saturates.
     pub const fn plus(self, other: Amount) -> Amount {
         Amount { money: self.money.plus(other.money), tokens: self.tokens.saturating_add(other.tokens) }
@@ -237,6 +247,23 @@ impl Ledger {
             }
         }
         Ok(())
+    }
+
+    /// The most that could be reserved now.
+    pub fn room(&self, now: Timestamp, scopes: &Scopes) -> Amount {
+        if self.mode == Reserve::After {
+            return Amount::MAX;
+        }
+        let mut room = self.attempt_max;
+        if let Some(account) = self.account(scopes.request) {
+            room = room.least(account.current.room(account.cap));
+        }
+        for id in [scopes.task, scopes.tenant].into_iter().flatten() {
+            if let Some(account) = self.account(id) {
+                room = room.least(account.page(now).room(account.cap));
+            }
+        }
+        room
     }
 
     /// Sets `wanted` aside at every level, or says which cap refuses it.
@@ -336,6 +363,18 @@ impl Account {
             }
             self.current = Page { window, ..Page::default() };
         }
+    }
+}
+
+impl Page {
+    /// What is left of a cap.
+    fn room(&self, cap: Amount) -> Amount {
+        let left = |settled: u64, held: u64, cap: u64| {
+            if cap == u64::MAX { cap } else { cap.saturating_sub(settled).saturating_sub(held) }
+        };
+        let money = left(self.settled.money.picos(), self.held.money.picos(), cap.money.picos());
+        let tokens = left(self.settled.tokens, self.held.tokens, cap.tokens);
+        Amount { money: Money::from_picos(money), tokens }
     }
 }
 
