@@ -74,12 +74,33 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
     }
 }
 
+/// Why a candidate was chosen, and what it can cost.
+pub(super) fn won(values: &Values) -> Vec<&'static str> {
+    let why = match values.text(Field::By) {
+        None => "",
+        Some("plan") => ", as planned",
+        Some("tries") => ", called less often so far",
+        Some(_) => ", on {by}",
+    };
+    vec![why, WORST_CASE]
+}
+
+fn lost(values: &Values) -> &'static str {
+    match values.text(Field::By).unwrap_or_default() {
+        "plan" => " by the plan",
+        "tries" => ", called more often so far",
+        _ => " on {by}",
+    }
+}
+
+const WORST_CASE: &str = ", worst case {worst_case_usd}";
+
 /// How a candidate that was not chosen is said.
 pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
     let says = |word: &str| values.text(Field::Reasons).is_some_and(|reasons| reasons.contains(word));
     match values.text(Field::Verdict).unwrap_or_default() {
-        "chosen" => vec!["{route}: chosen[ on {by}], worst case {worst_case_usd}"],
-        "outranked" => vec!["{route}: outranked on {by}, worst case {worst_case_usd}"],
+        "chosen" => [vec!["{route}: chosen"], won(values)].concat(),
+        "outranked" => vec!["{route}: outranked", lost(values), WORST_CASE],
         "excluded" if says("request_budget") => {
             vec!["{route}: excluded, {reasons}, worst case {worst_case_usd}"]
         }

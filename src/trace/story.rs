@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::field::Field;
 use super::fields::{Sink, fields};
 use super::kind::Kind;
-use super::phrases::{candidate, phrases};
+use super::phrases::{candidate, phrases, won};
 use super::reading::{Reading, Values};
 use super::roll::Roll;
 use super::text::Text;
@@ -213,9 +213,10 @@ pub fn worded(reading: &Reading) -> Vec<String> {
 pub fn sentence(reading: &Reading) -> String {
     let said = spoken(&phrases(reading.kind, &reading.values), &reading.values);
     let chosen = reading.candidates.iter().find(|candidate| is_chosen(candidate));
-    let how = ["[, on {by}], worst case {worst_case_usd}"];
     match chosen {
-        Some(chosen) => format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&how, chosen)),
+        Some(chosen) => {
+            format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&won(chosen), chosen))
+        }
         None => said,
     }
 }
