@@ -10,7 +10,10 @@
 //! At every level and instant `Σ min(settled, reserved) + Σ held ≤ cap`. What is billed above the reserved
 //! amount counts against the cap from then on.
 
+mod account;
+
 use crate::units::{Duration, Money, Timestamp};
+use account::{Account, Page};
 
 /// Money and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -144,24 +147,6 @@ pub struct Ledger {
     attempt_max: Amount,
     accounts: Vec<Account>,
     free: Vec<u32>,
-}
-
-#[derive(Debug, Default)]
-struct Account {
-    generation: u32,
-    cap: Amount,
-    window: Option<Duration>,
-    current: Page,
-    /// Earlier windows that still have something held.
-    earlier: Vec<Page>,
-}
-
-/// What one window of an account has used.
-#[derive(Clone, Copy, Debug, Default)]
-struct Page {
-    window: u64,
-    settled: Amount,
-    held: Amount,
 }
 
 impl Amount {
@@ -343,41 +328,6 @@ impl Ledger {
     }
 }
 
-impl Account {
-    fn window_at(&self, now: Timestamp) -> u64 {
-        self.window.map_or(0, |length| now.nanos() / length.nanos().max(1))
-    }
-
-    /// The page that counts now.
-    fn page(&self, now: Timestamp) -> Page {
-        let window = self.window_at(now);
-        if window == self.current.window { self.current } else { Page { window, ..Page::default() } }
-    }
-
-    /// Opens the page of the current window.
-    fn turn(&mut self, now: Timestamp) {
-        let window = self.window_at(now);
-        if window != self.current.window {
-            if self.current.held != Amount::ZERO {
-                self.earlier.push(self.current);
-            }
-            self.current = Page { window, ..Page::default() };
-        }
-    }
-}
-
-impl Page {
-    /// What is left of a cap.
-    fn room(&self, cap: Amount) -> Amount {
-        let left = |settled: u64, held: u64, cap: u64| {
-            if cap == u64::MAX { cap } else { cap.saturating_sub(settled).saturating_sub(held) }
-        };
-        let money = left(self.settled.money.picos(), self.held.money.picos(), cap.money.picos());
-        let tokens = left(self.settled.tokens, self.held.tokens, cap.tokens);
-        Amount { money: Money::from_picos(money), tokens }
-    }
-}
-
 fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
     let Scopes { request, task, tenant } = *scopes;
     [(Some(request), false), (task, false), (tenant, true)]
@@ -403,4 +353,99 @@ fn fits(level: Level, page: &Page, wanted: Amount, cap: Amount) -> Result<(), De
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::ZERO;
+
+    fn cents(n: u64) -> Amount {
+        Amount { money: Money::from_picos(n * 10_000_000_000), tokens: 0 }
+    }
+
+    fn capped(n: u64) -> Amount {
+        Amount { tokens: u64::MAX, ..cents(n) }
+    }
+    fn one_request(mode: Reserve, cap: Amount) -> (Ledger, Scopes) {
+        let mut ledger = Ledger::new(mode, Amount::MAX);
+        let request = ledger.open(cap, None);
+        (ledger, Scopes { request, task: None, tenant: None })
+    }
+
+    #[test]
+    fn two_calls_in_flight_cannot_share_the_last_dollar() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let first = ledger.reserve(NOW, &scopes, cents(60)).unwrap();
+        let denied = ledger.reserve(NOW, &scopes, cents(60)).unwrap_err();
+        assert_eq!((denied.level, denied.settled, denied.held), (Level::Request, 0, 600_000_000_000));
+        let _ = ledger.settle(first, cents(30));
+        let second = ledger.reserve(NOW, &scopes, cents(70)).unwrap();
+        ledger.release(second);
+    }
+
+    #[test]
+    fn a_check_without_a_hold_lets_them_share_it() {
+        let (mut ledger, scopes) = one_request(Reserve::CheckOnly, capped(100));
+        let first = ledger.reserve(NOW, &scopes, cents(60)).unwrap();
+        let second = ledger.reserve(NOW, &scopes, cents(60)).unwrap();
+        let _ = (ledger.settle(first, cents(60)), ledger.settle(second, cents(60)));
+        assert!(ledger.reserve(NOW, &scopes, cents(1)).is_err());
+    }
+
+    #[test]
+    fn what_is_billed_above_the_quote_counts_from_then_on() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let hold = ledger.reserve(NOW, &scopes, cents(10)).unwrap();
+        assert_eq!(ledger.settle(hold, cents(95)).overrun(), cents(85).money);
+        assert_eq!(ledger.quote(NOW, &scopes, cents(5)), Ok(()));
+        assert!(ledger.quote(NOW, &scopes, cents(6)).is_err());
+    }
+
+    #[test]
+    fn a_late_receipt_corrects_the_assumed_worst_case() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let hold = ledger.reserve(NOW, &scopes, cents(90)).unwrap();
+        let (_, assumed) = ledger.assume(hold);
+        assert!(ledger.quote(NOW, &scopes, cents(50)).is_err());
+        let _ = ledger.correct(assumed, cents(20));
+        assert_eq!(ledger.quote(NOW, &scopes, cents(80)), Ok(()));
+    }
+
+    #[test]
+    fn a_hold_settles_in_the_window_that_reserved_it() {
+        let mut ledger = Ledger::new(Reserve::Reserve, Amount::MAX);
+        let request = ledger.open(Amount::MAX, None);
+        let tenant = ledger.open(capped(100), Some(Duration::from_secs(60)));
+        let scopes = Scopes { request, task: None, tenant: Some(tenant) };
+        let hold = ledger.reserve(NOW, &scopes, cents(100)).unwrap();
+        let later = Timestamp::ZERO.after(Duration::from_secs(60));
+        assert!(ledger.quote(Timestamp::from_nanos(later.nanos() - 1), &scopes, cents(1)).is_err());
+        let next = ledger.reserve(later, &scopes, cents(100)).unwrap();
+        assert_eq!((ledger.settle(hold, cents(100)).window, ledger.settle(next, cents(40)).window), (0, 1));
+        assert_eq!(ledger.quote(later, &scopes, cents(60)), Ok(()));
+        assert!(ledger.quote(later, &scopes, cents(61)).is_err());
+    }
+
+    #[test]
+    fn the_ledger_conserves_whatever_the_order() {
+        use proptest::prelude::*;
+        proptest!(|(steps in proptest::collection::vec((0u8..4, 0u64..50), 1..80))| {
+            let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+            let (mut holds, mut assumed) = (Vec::new(), Vec::new());
+            for (verb, n) in steps {
+                match verb {
+                    0 => holds.extend(ledger.reserve(NOW, &scopes, cents(n))),
+                    1 => drop(holds.pop().map(|h: Hold| { let all = h.reserved; ledger.settle(h, all) })),
+                    2 => drop(holds.pop().map(|h| ledger.release(h))),
+                    _ => match holds.pop() {
+                        Some(h) => assumed.push(ledger.assume(h).1),
+                        None => drop(assumed.pop().map(|a| ledger.correct(a, Amount::ZERO))),
+                    },
+                }
+                let page = ledger.accounts[0].current;
+                let expected = holds.iter().fold(Amount::ZERO, |sum, h| sum.plus(h.reserved));
+                prop_assert_eq!(page.held, expected);
+                prop_assert!(page.held.plus(page.settled).money <= cents(100).money);
+            }
+        });
+    }
+}
