@@ -8,17 +8,15 @@ use crate::policy::taxonomy::Class;
 use crate::sim::Scripted;
 use crate::units::CallId;
 
-pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let (made, allowed) =
-        (book.request(begun.request).map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
+pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let (made, allowed) = (begun.page.map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
     Ruling::unless((made >= allowed).then(|| {
         format!("{} makes call {} of {allowed}, to {}", who(book, begun), made + 1, route(book, begun))
     }))
 }
 
-pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let (legs, allowed) =
-        (book.request(begun.request).map_or(0, |page| page.legs), book.facts.limits.legs_max);
+pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let (legs, allowed) = (begun.page.map_or(0, |page| page.legs), book.facts.limits.legs_max);
     Ruling::unless((legs >= allowed).then(|| {
         format!(
             "{} has {} calls in flight of {allowed}, with {}",
@@ -29,12 +27,11 @@ pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun) -> Ruling {
     }))
 }
 
-pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let asked = book.call(begun.call).filter(|page| page.phase == CallPhase::Asked);
-    let is_announced = asked.is_some_and(|page| {
+pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let is_announced = begun.announced.is_some_and(|page| {
         page.request == begun.request && page.route == begun.route && page.credential == begun.credential
     });
-    let is_in_pool = book.route(begun.route).is_some_and(|fact| fact.pool.contains(&begun.credential));
+    let is_in_pool = begun.fact.is_some_and(|fact| fact.pool.contains(&begun.credential));
     if is_announced && is_in_pool {
         return Ruling::Held;
     }
@@ -51,8 +48,8 @@ pub(super) fn is_numbered(book: &Book<'_>, call: &Call) -> Ruling {
     }))
 }
 
-pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let is_open = book.request(begun.request).is_some_and(|page| page.phase == Phase::Open);
+pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let is_open = begun.page.is_some_and(|page| page.phase == Phase::Open);
     Ruling::unless(
         (!is_open)
             .then(|| format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))),
@@ -64,8 +61,8 @@ pub(super) fn meets_terminal(truth: Option<Class>) -> Ruling {
     if truth.is_some_and(Class::is_terminal) { Ruling::Held } else { Ruling::Silent }
 }
 
-pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some(fault) = book.request(begun.request).and_then(|page| page.terminal) else {
+pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let Some(fault) = begun.page.and_then(|page| page.terminal) else {
         return Ruling::Silent;
     };
     Ruling::Broken(format!(
@@ -79,17 +76,24 @@ pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun) -> Ruling {
     ))
 }
 
-pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let reasons = book.forbidding(begun.request, begun.route);
+pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let reasons = forbidding(begun);
     Ruling::unless((!reasons.is_empty()).then(|| {
         let told = tell(book, begun, reasons);
         format!("{} calls {}, which is excluded: {told}", who(book, begun), route(book, begun))
     }))
 }
 
+/// What forbids a call: everything that excludes the route, and a worst case above the request's cap. (What
+/// must stay affordable besides, for retries, forbids no call that is made.)
+fn forbidding(begun: &Begun<'_>) -> Reasons {
+    let fits = begun.page.is_some_and(|page| begun.truth.worst_case <= page.account.cap.money);
+    if fits { begun.truth.reasons.without(Reason::RequestBudget) } else { begun.truth.reasons }
+}
+
 /// `data_residency, missing_capability:tools, request_budget:$0.064 of $0.050`.
-fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
-    let truth = book.truth(begun.request, begun.route);
+fn tell(book: &Book<'_>, begun: &Begun<'_>, reasons: Reasons) -> String {
+    let truth = begun.truth;
     let words: Vec<String> = reasons
         .iter()
         .map(|reason| match reason {
@@ -99,7 +103,7 @@ fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
                 format!("{}:{name}", reason.label())
             }
             Reason::RequestBudget => {
-                let cap = book.request(begun.request).map(|page| page.request.envelope.cost_max);
+                let cap = begun.page.map(|page| page.account.cap.money);
                 let cap = cap.unwrap_or_default();
                 format!("{}:${} of ${cap}", reason.label(), truth.worst_case)
             }
@@ -115,7 +119,7 @@ fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
     words.join(", ")
 }
 
-pub(super) fn script_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
+pub(super) fn script_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     match begun.scripted {
         Scripted::Foreseen => Ruling::Held,
         Scripted::Forbidden => Ruling::Broken(format!(
@@ -126,8 +130,8 @@ pub(super) fn script_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
     }
 }
 
-pub(super) fn no_call_after_commit(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some((_, committed)) = book.request(begun.request).and_then(|page| page.committed) else {
+pub(super) fn no_call_after_commit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let Some((_, committed)) = begun.page.and_then(|page| page.committed) else {
         return Ruling::Silent;
     };
     Ruling::Broken(format!(
@@ -161,11 +165,11 @@ pub(super) fn never_ended(book: &Book<'_>, page: &CallPage) -> Option<String> {
     })
 }
 
-fn who(book: &Book<'_>, begun: &Begun) -> String {
+fn who(book: &Book<'_>, begun: &Begun<'_>) -> String {
     book.request_name(begun.request)
 }
 
-fn route<'a>(book: &'a Book<'_>, begun: &Begun) -> &'a str {
+fn route<'a>(book: &'a Book<'_>, begun: &Begun<'_>) -> &'a str {
     book.route_name(begun.route)
 }
 

@@ -10,11 +10,11 @@ use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
 /// A wait that was not slept.
 #[derive(Clone, Copy)]
-pub(super) struct RefusedWait {
-    pub(super) request: RequestId,
-    pub(super) wait: Duration,
-    pub(super) left: Duration,
-    pub(super) why: WaitRefusal,
+pub(in crate::judge) struct RefusedWait {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) wait: Duration,
+    pub(in crate::judge) left: Duration,
+    pub(in crate::judge) why: WaitRefusal,
 }
 
 pub(super) fn true_reasons(
@@ -33,12 +33,27 @@ pub(super) fn true_reasons(
         if candidate.route != RouteId(at) {
             return Some(format!("{} is out of order", book.route_name(candidate.route)));
         }
+        if is_borne_out(&candidate.verdict, truth) {
+            return None;
+        }
         flaw(book, entry.at, request, candidate, truth)
     });
     Ruling::unless(flaw.map(|flaw| format!("for {}, {flaw}", book.request_name(request))))
 }
 
+/// Whether the envelope alone bears a verdict out: nothing else need be looked at. So it is with most.
+fn is_borne_out(verdict: &Verdict, truth: &Truth) -> bool {
+    match verdict {
+        Verdict::Excluded { reasons, missing } => {
+            *reasons == truth.reasons && *missing == truth.missing && !reasons.is_empty()
+        }
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => truth.reasons.is_empty(),
+        Verdict::Gated { .. } | Verdict::Spent | Verdict::Unaffordable { .. } => false,
+    }
+}
+
 /// What is wrong with the verdict on one route.
+#[cold]
 fn flaw(
     book: &Book<'_>,
     at: Timestamp,
@@ -50,8 +65,7 @@ fn flaw(
     let name = || book.route_name(route);
     let is_true = match candidate.verdict {
         Verdict::Excluded { reasons, missing } => {
-            let lacks = truth.missing.filter(|_| truth.reasons.has(Reason::MissingCapability));
-            if reasons == truth.reasons && missing == lacks && !reasons.is_empty() {
+            if reasons == truth.reasons && missing == truth.missing && !reasons.is_empty() {
                 return None;
             }
             let (told, truth) = (words(reasons), words(truth.reasons));
@@ -127,7 +141,7 @@ fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp)
 /// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much.
 pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
     let Some(page) = book.request(refused.request) else { return Ruling::Silent };
-    let left = page.request.deadline.since(at);
+    let left = page.deadline.since(at);
     let asked = book.told.latest().max(page.hint.map_or(Timestamp::ZERO, |(_, until)| until)).since(at);
     let is_true = refused.left == left
         && match refused.why {
@@ -141,24 +155,29 @@ pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWa
 }
 
 pub(super) fn caused(book: &Book<'_>, entry: &Entry<'_>) -> Ruling {
-    let expected = book.last.map_or(0, |(seq, _)| seq + 1);
-    let is_counted = entry.seq == expected;
-    let is_in_time = book.last.is_none_or(|(_, at)| entry.at >= at);
     let is_caused = match entry.cause {
         Some(cause) => cause < entry.seq,
         None => !needs_a_cause(&entry.what),
     };
-    if is_counted && is_in_time && is_caused {
+    if is_caused && entry.seq == book.due && entry.at >= book.now {
         return Ruling::Held;
     }
-    Ruling::Broken(match (is_counted, is_in_time) {
-        (false, _) => format!("entry {} comes where {expected} is due", entry.seq),
-        (true, false) => format!("entry {} is at {}, before the one before it", entry.seq, entry.at),
-        (true, true) => match entry.cause {
-            Some(cause) => format!("entry {} is caused by entry {cause}", entry.seq),
-            None => format!("entry {} has no cause", entry.seq),
-        },
-    })
+    Ruling::Broken(disorder(book, entry))
+}
+
+/// What is wrong with the place of an entry.
+#[cold]
+fn disorder(book: &Book<'_>, entry: &Entry<'_>) -> String {
+    if entry.seq != book.due {
+        return format!("entry {} comes where {} is due", entry.seq, book.due);
+    }
+    if entry.at < book.now {
+        return format!("entry {} is at {}, before the one before it", entry.seq, entry.at);
+    }
+    match entry.cause {
+        Some(cause) => format!("entry {} is caused by entry {cause}", entry.seq),
+        None => format!("entry {} has no cause", entry.seq),
+    }
 }
 
 /// Whatever the gateway does or says, and whatever becomes of a call.

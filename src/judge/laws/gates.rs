@@ -1,15 +1,27 @@
 //! Laws about what closes a route: breakers, health, benches.
 
 use super::{Begun, Ruling};
-use crate::gateway::{Decision, Freshness};
+use crate::gateway::Freshness;
 use crate::judge::book::{Book, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::{breaker, health};
-use crate::units::{BreakerId, HealthId, Timestamp};
+use crate::units::{BreakerId, CallId, HealthId, Timestamp};
 
-pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some(page) = book.route(begun.route).and_then(|fact| book.breaker(fact.breaker)) else {
+/// What the gateway told its breaker and its health state about a result.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Told {
+    pub(in crate::judge) call: CallId,
+    pub(in crate::judge) breaker: BreakerId,
+    pub(in crate::judge) health: HealthId,
+    pub(in crate::judge) signal: Signal,
+    pub(in crate::judge) standing: Freshness,
+    pub(in crate::judge) breaker_failures: u32,
+    pub(in crate::judge) health_failures: u32,
+}
+
+pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let Some(page) = begun.fact.and_then(|fact| book.breaker(fact.breaker)) else {
         return Ruling::Silent;
     };
     let (who, route) = (|| book.request_name(begun.request), || book.route_name(begun.route));
@@ -50,7 +62,7 @@ pub(super) fn opens_in_time(
     }
 }
 
-pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun) -> Ruling {
+pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     if !book.benches.is_any(begun.at) {
         return Ruling::Silent;
     }
@@ -76,28 +88,16 @@ fn tell(until: Timestamp) -> String {
 }
 
 /// Judged by the truth of the call, never by the class that the gateway saw in it.
-pub(super) fn neutral_is_told_neutral(book: &Book<'_>, decision: &Decision) -> Ruling {
-    let Decision::Signalled {
-        call,
-        breaker,
-        health,
-        signal,
-        standing,
-        breaker_failures,
-        health_failures,
-        ..
-    } = decision
-    else {
-        return Ruling::Silent;
-    };
-    let Some(page) = book.call(*call) else {
+pub(super) fn neutral_is_told_neutral(book: &Book<'_>, told: &Told) -> Ruling {
+    let Some(page) = book.call(told.call) else {
         return Ruling::Broken("a result of no call is told".to_owned());
     };
-    let Some(class) = book.meaning(page).filter(|class| class.is_neutral()) else { return Ruling::Silent };
-    let is_told_neutral = *signal == Signal::Neutral || *standing == Freshness::Stale;
-    let was = book.breaker(*breaker).and_then(|page| page.failures);
-    let breaker_moved = was.is_some_and(|before| *breaker_failures > before);
-    let health_moved = book.health(*health).is_some_and(|page| page.failures != *health_failures);
+    let Some(class) = page.meaning().filter(|class| class.is_neutral()) else { return Ruling::Silent };
+    let Told { breaker, health, signal, standing, breaker_failures, health_failures, .. } = *told;
+    let is_told_neutral = signal == Signal::Neutral || standing == Freshness::Stale;
+    let was = book.breaker(breaker).and_then(|page| page.failures);
+    let breaker_moved = was.is_some_and(|before| breaker_failures > before);
+    let health_moved = book.health(health).is_some_and(|page| page.failures != health_failures);
     if is_told_neutral && !breaker_moved && !health_moved {
         return Ruling::Held;
     }
@@ -127,9 +127,9 @@ pub(super) fn neutral_moves_no_health(book: &Book<'_>, id: HealthId, moved: &hea
     Ruling::Broken(format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
 }
 
-fn describe(book: &Book<'_>, call: crate::units::CallId) -> String {
+fn describe(book: &Book<'_>, call: CallId) -> String {
     let Some(page) = book.call(call) else { return "a result".to_owned() };
-    let class = book.meaning(page).map_or("an answer", |class| class.label());
+    let class = page.meaning().map_or("an answer", |class| class.label());
     format!("{class} of {} on {}", book.name(page.name), book.route_name(page.route))
 }
 

@@ -2,13 +2,13 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::Basis;
-use crate::judge::book::{Book, CallPage, CallPhase};
+use crate::judge::book::{Book, CallPage, CallPhase, Charge};
 use crate::policy::ledger::Settlement;
 use crate::units::{CallId, Money, RequestId};
 
 /// Sums rise only when a call begins: it is enough to look then.
-pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let worst_case = book.worst_case(begun.request, begun.route);
+pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let worst_case = begun.worst_case;
     let Some(refusal) = book.refusal(begun.request, worst_case, begun.at) else { return Ruling::Held };
     let why = match book.breach(begun.request, worst_case, begun.at) {
         Some(_) => "",
@@ -23,10 +23,8 @@ pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun) -> Ruling {
     ))
 }
 
-pub(super) fn worst_case_is_reserved(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let worst_case = book.worst_case(begun.request, begun.route);
-    let reserved =
-        book.call(begun.call).filter(|page| page.phase == CallPhase::Asked).and_then(|p| p.reserved);
+pub(super) fn worst_case_is_reserved(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let (worst_case, reserved) = (begun.worst_case, begun.announced.and_then(|page| page.reserved));
     let covers = reserved.is_some_and(|r| r.money >= worst_case.money && r.tokens >= worst_case.tokens);
     Ruling::unless((!covers).then(|| {
         let reserved = reserved.unwrap_or_default();
@@ -52,14 +50,14 @@ pub(super) fn settles_the_receipt(
         return Ruling::Broken(format!("${} is settled for no call", settlement.actual.money));
     };
     let fault = match basis {
-        Basis::Receipt if page.charged.is_some() => Some("settled twice".to_owned()),
+        Basis::Receipt if page.charge == Charge::Booked => Some("settled twice".to_owned()),
         Basis::Receipt => differs(page, settlement.actual.money),
-        Basis::Corrected if page.charged.is_none() => Some("corrected before it was settled".to_owned()),
+        Basis::Corrected if page.charge == Charge::Open => Some("corrected before it was settled".to_owned()),
         Basis::Corrected => differs(page, settlement.actual.money),
         Basis::Assumed if page.phase == CallPhase::Ended => {
             Some("assumed although its receipt is in".to_owned())
         }
-        Basis::Assumed if page.charged.is_some() => Some("assumed twice".to_owned()),
+        Basis::Assumed if page.charge == Charge::Booked => Some("assumed twice".to_owned()),
         Basis::Assumed => (settlement.actual != settlement.reserved)
             .then(|| format!("assumed to cost ${}, not its worst case", settlement.actual.money)),
     };
@@ -71,7 +69,7 @@ pub(super) fn settles_the_receipt(
 }
 
 fn differs(page: &CallPage, actual: Money) -> Option<String> {
-    let billed = page.billed.filter(|_| page.phase == CallPhase::Ended).map(|amount| amount.money);
+    let billed = page.billed.filter(|_| page.phase == CallPhase::Ended);
     match billed {
         None => Some(format!("settled at ${actual} before its receipt is in")),
         Some(billed) if billed != actual => Some(format!("settled at ${actual}, its receipt says ${billed}")),

@@ -8,12 +8,12 @@ use crate::units::{CallId, Duration, RequestId, RouteId, Timestamp};
 
 /// A reply.
 #[derive(Clone, Copy)]
-pub(super) struct Reply {
-    pub(super) request: RequestId,
-    pub(super) outcome: Outcome,
-    pub(super) attempts: u32,
-    pub(super) left: Duration,
-    pub(super) at: Timestamp,
+pub(in crate::judge) struct Reply {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) outcome: Outcome,
+    pub(in crate::judge) attempts: u32,
+    pub(in crate::judge) left: Duration,
+    pub(in crate::judge) at: Timestamp,
 }
 
 /// A request's slot is used again only after it is closed.
@@ -56,7 +56,7 @@ pub(super) fn never_closed(book: &Book<'_>, page: &RequestPage) -> Option<String
 }
 
 pub(super) fn reply_within_deadline(book: &Book<'_>, reply: &Reply) -> Ruling {
-    let deadline = book.request(reply.request).map_or(Timestamp::ZERO, |page| page.request.deadline);
+    let deadline = book.request(reply.request).map_or(Timestamp::ZERO, |page| page.deadline);
     Ruling::unless((reply.at > deadline).then(|| {
         format!(
             "{} is answered at {}, its deadline was {deadline}",
@@ -120,7 +120,7 @@ pub(super) fn shows_one_call(book: &Book<'_>, call: CallId) -> Ruling {
 
 pub(super) fn replies_what_was_seen(book: &Book<'_>, reply: &Reply) -> Ruling {
     let Some(page) = book.request(reply.request) else { return Ruling::Silent };
-    let was_seen = page.visible.is_some() && page.request.delivery == Delivery::Stream;
+    let was_seen = page.visible.is_some() && page.delivery == Delivery::Stream;
     let Some((_, committed)) = page.committed else {
         return if was_seen {
             let who = book.request_name(reply.request);
@@ -149,7 +149,7 @@ pub(super) fn outcome_is_true(book: &Book<'_>, reply: &Reply) -> Ruling {
     let Some(page) = book.request(reply.request) else {
         return Ruling::Broken("a request that never arrived is answered".to_owned());
     };
-    let left = page.request.deadline.since(reply.at);
+    let left = page.deadline.since(reply.at);
     let fault = if reply.attempts != page.attempts {
         Some(format!("after {} calls, it made {}", reply.attempts, page.attempts))
     } else if reply.left != left {
@@ -169,7 +169,7 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             .then(|| format!("by {}, which gave no valid answer", book.route_name(route))),
         Outcome::Truncated { route, last } => {
             let seen = page.committed.map(|(_, route)| route);
-            let by_deadline = last.class == Class::Deadline && reply.at >= page.request.deadline;
+            let by_deadline = last.class == Class::Deadline && reply.at >= page.deadline;
             match seen {
                 Some(seen) if seen == route && by_deadline => None,
                 Some(seen) if seen == route => misnamed(page, Some(last)),
@@ -198,8 +198,8 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
         }
         Outcome::AllGated { last, .. } => misnamed(page, last),
         Outcome::NoEligibleRoute => None,
-        Outcome::DeadlineExceeded { .. } if reply.at < page.request.deadline => {
-            Some(format!("before its deadline at {}", page.request.deadline))
+        Outcome::DeadlineExceeded { .. } if reply.at < page.deadline => {
+            Some(format!("before its deadline at {}", page.deadline))
         }
         Outcome::DeadlineExceeded { last } => misnamed(page, last),
         Outcome::Abandoned => {
