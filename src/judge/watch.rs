@@ -73,6 +73,7 @@ impl<'a> Watch<'a> {
         }
     }
 
+    #[inline(never)]
     fn look_closely(&mut self, entry: &Entry<'_>) {
         self.roll.note(entry);
         let kind = Kind::of(&entry.what);

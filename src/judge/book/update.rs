@@ -1,4 +1,4 @@
-//! How each entry moves the book on: one function a kind of fact. Every entry ends with [`Book::turn`].
+//! How each entry moves the book on: one function a kind of fact, and [`Book::turn`] for each.
 
 use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
@@ -9,7 +9,7 @@ use crate::sim::Entry;
 use crate::units::BreakerId;
 
 impl Book<'_> {
-    /// The entry was taken in; the next one is due.
+    /// The entry has come in its place; the next one is due.
     pub fn turn(&mut self, entry: &Entry<'_>) {
         self.due = entry.seq + 1;
         self.now = entry.at;

@@ -10,14 +10,14 @@ use crate::units::CallId;
 
 pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let (made, allowed) = (begun.page.map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
-    Ruling::unless((made >= allowed).then(|| {
+    Ruling::unless((made >= allowed).then_some(move || {
         format!("{} makes call {} of {allowed}, to {}", who(book, begun), made + 1, route(book, begun))
     }))
 }
 
 pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let (legs, allowed) = (begun.page.map_or(0, |page| page.legs), book.facts.limits.legs_max);
-    Ruling::unless((legs >= allowed).then(|| {
+    Ruling::unless((legs >= allowed).then_some(move || {
         format!(
             "{} has {} calls in flight of {allowed}, with {}",
             who(book, begun),
@@ -37,23 +37,22 @@ pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun<'_>) -> Rul
     }
     let key = book.credential_name(begun.credential);
     let fault = if is_announced { "which is not a key of it" } else { "which nobody announced" };
-    Ruling::Broken(format!("{} calls {} with {key}, {fault}", who(book, begun), route(book, begun)))
+    Ruling::broken(move || format!("{} calls {} with {key}, {fault}", who(book, begun), route(book, begun)))
 }
 
 /// A call is numbered by the calls that the request truly made.
 pub(super) fn is_numbered(book: &Book<'_>, call: &Call) -> Ruling {
     let next = book.request(call.request).map_or(0, |page| page.attempts + 1);
-    Ruling::unless((call.nth != next).then(|| {
+    Ruling::unless((call.nth != next).then_some(move || {
         format!("{} calls its {}th call number {}", book.request_name(call.request), next, call.nth)
     }))
 }
 
 pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let is_open = begun.page.is_some_and(|page| page.phase == Phase::Open);
-    Ruling::unless(
-        (!is_open)
-            .then(|| format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))),
-    )
+    Ruling::unless((!is_open).then_some(move || {
+        format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))
+    }))
 }
 
 /// The law is put to the test by every true terminal fault.
@@ -65,20 +64,22 @@ pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let Some(fault) = begun.page.and_then(|page| page.terminal) else {
         return Ruling::Silent;
     };
-    Ruling::Broken(format!(
-        "{} calls {} after {} from {} at {} (entry {})",
-        who(book, begun),
-        route(book, begun),
-        fault.class.label(),
-        book.route_name(fault.route),
-        fault.at,
-        fault.seq,
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} after {} from {} at {} (entry {})",
+            who(book, begun),
+            route(book, begun),
+            fault.class.label(),
+            book.route_name(fault.route),
+            fault.at,
+            fault.seq,
+        )
+    })
 }
 
 pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let reasons = forbidding(begun);
-    Ruling::unless((!reasons.is_empty()).then(|| {
+    Ruling::unless((!reasons.is_empty()).then_some(move || {
         let told = tell(book, begun, reasons);
         format!("{} calls {}, which is excluded: {told}", who(book, begun), route(book, begun))
     }))
@@ -122,11 +123,9 @@ fn tell(book: &Book<'_>, begun: &Begun<'_>, reasons: Reasons) -> String {
 pub(super) fn script_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     match begun.scripted {
         Scripted::Foreseen => Ruling::Held,
-        Scripted::Forbidden => Ruling::Broken(format!(
-            "{} calls {}, which the scenario forbids",
-            who(book, begun),
-            route(book, begun)
-        )),
+        Scripted::Forbidden => Ruling::broken(move || {
+            format!("{} calls {}, which the scenario forbids", who(book, begun), route(book, begun))
+        }),
     }
 }
 
@@ -134,25 +133,29 @@ pub(super) fn no_call_after_commit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling
     let Some((_, committed)) = begun.page.and_then(|page| page.committed) else {
         return Ruling::Silent;
     };
-    Ruling::Broken(format!(
-        "{} calls {} after output of {} was visible",
-        who(book, begun),
-        route(book, begun),
-        book.route_name(committed)
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} after output of {} was visible",
+            who(book, begun),
+            route(book, begun),
+            book.route_name(committed)
+        )
+    })
 }
 
 /// A slot is not used again while its call is in flight.
 pub(super) fn slot_is_free(book: &Book<'_>, call: CallId) -> Ruling {
     let flying = book.call(call).filter(|page| page.phase == CallPhase::Flying);
     flying.map_or(Ruling::Silent, |page| {
-        Ruling::Broken(format!("the call of {} is not over and its slot is used again", book.name(page.name)))
+        Ruling::broken(move || {
+            format!("the call of {} is not over and its slot is used again", book.name(page.name))
+        })
     })
 }
 
 pub(super) fn is_in_flight(book: &Book<'_>, call: CallId) -> Ruling {
     let phase = book.call(call).map_or(CallPhase::Vacant, |page| page.phase);
-    Ruling::unless((phase != CallPhase::Flying).then(|| {
+    Ruling::unless((phase != CallPhase::Flying).then_some(move || {
         let whose = book.call(call).map_or_else(|| "nobody".to_owned(), |page| book.name(page.name));
         format!("a call of {whose} is heard of that is not in flight")
     }))

@@ -24,21 +24,29 @@ pub(super) fn true_reasons(
     candidates: &[Candidate],
 ) -> Ruling {
     let truths = book.truths(request);
+    let is_plain = candidates.len() == truths.len()
+        && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
+            candidate.route.index() == at && is_borne_out(&candidate.verdict, truth)
+        });
+    if is_plain { Ruling::Held } else { looks_closely(book, entry, request, candidates) }
+}
+
+/// As [`true_reasons`], where the envelope alone does not bear every verdict out.
+#[cold]
+fn looks_closely(book: &Book<'_>, entry: &Entry<'_>, request: RequestId, candidates: &[Candidate]) -> Ruling {
+    let truths = book.truths(request);
     if candidates.len() != truths.len() {
         let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));
-        return Ruling::Broken(format!("for {who}, {told} of {all} routes are considered"));
+        return Ruling::broken(move || format!("for {who}, {told} of {all} routes are considered"));
     }
     let mut pairs = (0u16..).zip(candidates.iter().zip(truths));
     let flaw = pairs.find_map(|(at, (candidate, truth))| {
         if candidate.route != RouteId(at) {
             return Some(format!("{} is out of order", book.route_name(candidate.route)));
         }
-        if is_borne_out(&candidate.verdict, truth) {
-            return None;
-        }
         flaw(book, entry.at, request, candidate, truth)
     });
-    Ruling::unless(flaw.map(|flaw| format!("for {}, {flaw}", book.request_name(request))))
+    Ruling::unless(flaw.map(|flaw| move || format!("for {}, {flaw}", book.request_name(request))))
 }
 
 /// Whether the envelope alone bears a verdict out: nothing else need be looked at. So it is with most.
@@ -53,7 +61,6 @@ fn is_borne_out(verdict: &Verdict, truth: &Truth) -> bool {
 }
 
 /// What is wrong with the verdict on one route.
-#[cold]
 fn flaw(
     book: &Book<'_>,
     at: Timestamp,
@@ -126,8 +133,10 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Abandoned => return Ruling::Silent,
     };
     Ruling::unless(found.map(|route| {
-        let (who, what) = (book.request_name(id), reply.outcome.label());
-        format!("{who} is answered {what} while {} can be used", book.route_name(route))
+        move || {
+            let (who, what) = (book.request_name(id), reply.outcome.label());
+            format!("{who} is answered {what} while {} can be used", book.route_name(route))
+        }
     }))
 }
 
@@ -148,7 +157,7 @@ pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWa
             WaitRefusal::Deadline => refused.wait >= left,
             WaitRefusal::TooLong => asked.min(refused.wait) > book.facts.limits.hint_max,
         };
-    Ruling::unless((!is_true).then(|| {
+    Ruling::unless((!is_true).then_some(move || {
         let (who, why) = (book.request_name(refused.request), refused.why.label());
         format!("{who} refuses to wait {} with {left} left, because of {why}", refused.wait)
     }))
@@ -162,7 +171,7 @@ pub(super) fn caused(book: &Book<'_>, entry: &Entry<'_>) -> Ruling {
     if is_caused && entry.seq == book.due && entry.at >= book.now {
         return Ruling::Held;
     }
-    Ruling::Broken(disorder(book, entry))
+    Ruling::broken(move || disorder(book, entry))
 }
 
 /// What is wrong with the place of an entry.

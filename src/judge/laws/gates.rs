@@ -28,15 +28,14 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     match page.state {
         breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Ruling::Silent,
         breaker::State::Open | breaker::State::ForcedOpen if page.is_open_at(begun.at) => {
-            Ruling::Broken(format!("{} calls {} while its breaker is OPEN", who(), route()))
+            Ruling::broken(move || format!("{} calls {} while its breaker is OPEN", who(), route()))
         }
         breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
-            Ruling::unless(
-                (page.probes >= allowed)
-                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())),
-            )
+            Ruling::unless((page.probes >= allowed).then_some(move || {
+                format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())
+            }))
         }
     }
 }
@@ -55,7 +54,7 @@ pub(super) fn opens_in_time(
         | breaker::State::Disabled
         | breaker::State::MetricsOnly => {
             let early = book.breaker(id).is_some_and(|page| page.is_open_at(at));
-            Ruling::unless(early.then(|| {
+            Ruling::unless(early.then_some(move || {
                 format!("the breaker {} leaves OPEN before its cooldown is over", breaker_name(book, id))
             }))
         }
@@ -67,7 +66,7 @@ pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun<'_>) -> Ruling
         return Ruling::Silent;
     }
     let until = book.benches.call_until(book.facts, begun.route, begun.credential);
-    Ruling::unless((until > begun.at).then(|| {
+    Ruling::unless((until > begun.at).then_some(move || {
         format!(
             "{} calls {} with {}, benched {}",
             book.request_name(begun.request),
@@ -80,7 +79,9 @@ pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun<'_>) -> Ruling
 
 pub(super) fn benches_only_grow(book: &Book<'_>, what: Bench, until: Timestamp) -> Ruling {
     let before = book.benches.until(what);
-    Ruling::unless((until < before).then(|| format!("a bench {} now ends {}", tell(before), tell(until))))
+    Ruling::unless(
+        (until < before).then_some(move || format!("a bench {} now ends {}", tell(before), tell(until))),
+    )
 }
 
 fn tell(until: Timestamp) -> String {
@@ -90,7 +91,7 @@ fn tell(until: Timestamp) -> String {
 /// Judged by the truth of the call, never by the class that the gateway saw in it.
 pub(super) fn neutral_is_told_neutral(book: &Book<'_>, told: &Told) -> Ruling {
     let Some(page) = book.call(told.call) else {
-        return Ruling::Broken("a result of no call is told".to_owned());
+        return Ruling::broken(move || "a result of no call is told".to_owned());
     };
     let Some(class) = page.meaning().filter(|class| class.is_neutral()) else { return Ruling::Silent };
     let Told { breaker, health, signal, standing, breaker_failures, health_failures, .. } = *told;
@@ -102,11 +103,13 @@ pub(super) fn neutral_is_told_neutral(book: &Book<'_>, told: &Told) -> Ruling {
         return Ruling::Held;
     }
     let (name, route) = (book.name(page.name), book.route_name(page.route));
-    Ruling::Broken(format!(
-        "{} of {name} on {route} is told as {}: breaker failures {breaker_failures}, health failures {health_failures}",
-        class.label(),
-        signal.label(),
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} of {name} on {route} is told as {}: breaker failures {breaker_failures}, health failures {health_failures}",
+            class.label(),
+            signal.label(),
+        )
+    })
 }
 
 pub(super) fn neutral_moves_no_breaker(
@@ -117,14 +120,14 @@ pub(super) fn neutral_moves_no_breaker(
     let (Stimulus::NeutralResult(call), breaker::State::Open) = (book.stimulus, transition.to) else {
         return Ruling::Silent;
     };
-    Ruling::Broken(format!("{} opens the breaker {}", describe(book, call), breaker_name(book, id)))
+    Ruling::broken(move || format!("{} opens the breaker {}", describe(book, call), breaker_name(book, id)))
 }
 
 pub(super) fn neutral_moves_no_health(book: &Book<'_>, id: HealthId, moved: &health::Move) -> Ruling {
     let Stimulus::NeutralResult(call) = book.stimulus else { return Ruling::Silent };
     let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
     let (from, to) = (moved.from.label(), moved.to.label());
-    Ruling::Broken(format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
+    Ruling::broken(move || format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
 }
 
 fn describe(book: &Book<'_>, call: CallId) -> String {

@@ -328,7 +328,22 @@ impl Tally {
 
 impl Ruling {
     /// Held, unless there is something to say against it.
-    fn unless(broken: Option<String>) -> Ruling {
-        broken.map_or(Ruling::Held, Ruling::Broken)
+    fn unless(breach: Option<impl FnOnce() -> String>) -> Ruling {
+        match breach {
+            None => Ruling::Held,
+            Some(tell) => Ruling::broken(tell),
+        }
     }
+
+    /// Broken, in these words.
+    fn broken(tell: impl FnOnce() -> String) -> Ruling {
+        Ruling::Broken(told(tell))
+    }
+}
+
+/// The words for a breach, found out of the way of what holds: nearly everything does.
+#[cold]
+#[inline(never)]
+fn told(tell: impl FnOnce() -> String) -> String {
+    tell()
 }

@@ -23,9 +23,13 @@ pub(super) fn no_sleep_past_deadline(book: &Book<'_>, sleep: &Sleep) -> Ruling {
     let is_wrong = sleep.from.after(sleep.delay) != sleep.at;
     let who = || book.request_name(sleep.request);
     if is_late {
-        return Ruling::Broken(format!("{} sleeps until {}, its deadline is {deadline}", who(), sleep.at));
+        return Ruling::broken(move || {
+            format!("{} sleeps until {}, its deadline is {deadline}", who(), sleep.at)
+        });
     }
-    Ruling::unless(is_wrong.then(|| format!("{} sleeps {}, not until {}", who(), sleep.delay, sleep.at)))
+    Ruling::unless(
+        is_wrong.then_some(move || format!("{} sleeps {}, not until {}", who(), sleep.delay, sleep.at)),
+    )
 }
 
 pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
@@ -36,7 +40,7 @@ pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
     if floor <= sleep.from {
         return Ruling::Silent;
     }
-    Ruling::unless((sleep.at < floor).then(|| {
+    Ruling::unless((sleep.at < floor).then_some(move || {
         format!(
             "{} plans to call {} at {}, which asked to be left alone until {floor}",
             book.request_name(sleep.request),
@@ -56,25 +60,29 @@ pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun<'_>) -> Ru
     if floor <= begun.at {
         return Ruling::Silent;
     }
-    Ruling::Broken(format!(
-        "{} calls {} again at {}, which asked to be left alone until {floor}",
-        book.request_name(begun.request),
-        book.route_name(begun.route),
-        begun.at,
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} again at {}, which asked to be left alone until {floor}",
+            book.request_name(begun.request),
+            book.route_name(begun.route),
+            begun.at,
+        )
+    })
 }
 
 pub(super) fn sleeps_have_a_quote(book: &Book<'_>, sleep: &Sleep) -> Ruling {
     let Some(page) = book.request(sleep.request) else {
-        return Ruling::Broken("a request that never arrived sleeps".to_owned());
+        return Ruling::broken(move || "a request that never arrived sleeps".to_owned());
     };
     Ruling::unless(flaw(book, sleep, page).map(|flaw| {
-        format!(
-            "{} sleeps until {} for {}, which {flaw}",
-            book.request_name(sleep.request),
-            sleep.at,
-            book.route_name(sleep.route)
-        )
+        move || {
+            format!(
+                "{} sleeps until {} for {}, which {flaw}",
+                book.request_name(sleep.request),
+                sleep.at,
+                book.route_name(sleep.route)
+            )
+        }
     }))
 }
 
