@@ -219,6 +219,9 @@ impl Findings {
         }
     }
 
+    /// A remark is rare: it is made out of the way.
+    #[cold]
+    #[inline(never)]
     fn note(&mut self, finding: Finding, entry: &Entry<'_>, amount: Money, tell: impl FnOnce() -> String) {
         let remark = &mut self.remarks[finding as usize];
         remark.count += 1;

@@ -3,7 +3,7 @@
 
 use super::Judge;
 use super::book::Phase;
-use super::laws::{Begun, RefusedWait, Reply, Sleep, Told};
+use super::laws::{Begun, RefusedWait, Reply, Sleep, Told, Weighed};
 use crate::gateway::{Action, Basis, Call, Candidate, Decision, Receipt, Request};
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Settlement;
@@ -89,8 +89,9 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn considered(&mut self, entry: &Entry<'_>, request: RequestId, candidates: &[Candidate]) {
-        self.laws.considered(&self.book, entry, request, candidates);
-        self.metrics.considered(&self.book, request, candidates);
+        let weighed = Weighed::new(&self.book, request, candidates);
+        self.laws.considered(&self.book, entry, &weighed);
+        self.metrics.considered(&self.book, &weighed);
         self.book.consider(request);
     }
 

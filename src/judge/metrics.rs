@@ -6,7 +6,7 @@ mod metric;
 pub use metric::{Metric, Unit};
 
 use super::book::{Book, CallPage, Invoice, Truth, Ways};
-use super::laws::{Begun, Reply};
+use super::laws::{Begun, Fit, Reply, Weighed};
 use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
 use crate::units::{BreakerId, CallId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
@@ -113,15 +113,13 @@ impl Metrics {
     }
 
     /// The gateway weighed the routes. Only the first look of a request counts.
-    pub(super) fn considered(&mut self, book: &Book<'_>, request: RequestId, candidates: &[Candidate]) {
-        let Some(page) = book.request(request).filter(|page| page.looks == 0) else { return };
-        let truths = book.truths(request);
-        let is_rightly_out = |candidate: &&Candidate| {
-            matches!(candidate.verdict, Verdict::Excluded { .. })
-                && truths.get(candidate.route.index()).is_some_and(|truth| !truth.reasons.is_empty())
+    pub(super) fn considered(&mut self, book: &Book<'_>, weighed: &Weighed<'_>) {
+        let Some(page) = book.request(weighed.request).filter(|page| page.looks == 0) else { return };
+        let filtered = match weighed.fit {
+            Fit::Exact => book.ineligible(weighed.request),
+            Fit::Unclear => rightly_filtered(weighed),
         };
-        let filtered = candidates.iter().filter(is_rightly_out).count();
-        self.share(page.payer.tenant).routes_excluded += filtered as u64;
+        self.share(page.payer.tenant).routes_excluded += u64::from(filtered);
     }
 
     /// A call was stopped.
@@ -240,6 +238,16 @@ impl Share {
             Metric::BreakerOpen => None,
         }
     }
+}
+
+/// How many routes were excluded and had to be.
+#[cold]
+fn rightly_filtered(weighed: &Weighed<'_>) -> u32 {
+    let is_rightly_out = |candidate: &&Candidate| {
+        matches!(candidate.verdict, Verdict::Excluded { .. })
+            && weighed.truths.get(candidate.route.index()).is_some_and(|truth| !truth.reasons.is_empty())
+    };
+    weighed.candidates.iter().filter(is_rightly_out).count() as u32
 }
 
 fn tenant(book: &Book<'_>, request: RequestId) -> Option<TenantId> {

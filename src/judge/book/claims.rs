@@ -10,7 +10,7 @@ use crate::units::{BreakerId, HealthId};
 
 impl Book<'_> {
     /// The gateway asks for a call.
-    pub fn ask(&mut self, call: &Call) {
+    pub(in crate::judge) fn ask(&mut self, call: &Call) {
         let Some(page) = self.requests.get_mut(call.request.index()) else { return };
         let reserved = page.reserved.take();
         let (serial, name, payer) = (page.serial, page.name, page.payer);
@@ -32,7 +32,7 @@ impl Book<'_> {
     }
 
     /// The caller sees this call's bytes from here on.
-    pub fn commit(&mut self, request: RequestId, call: CallId) {
+    pub(in crate::judge) fn commit(&mut self, request: RequestId, call: CallId) {
         let route = self.call(call).map(|page| page.route);
         if let (Some(page), Some(route)) = (self.requests.get_mut(request.index()), route) {
             page.committed.get_or_insert((call, route));
@@ -40,7 +40,7 @@ impl Book<'_> {
     }
 
     /// The gateway stops a call. By the facts: for a timer, a hang-up, the deadline, or else by its own choice.
-    pub fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
+    pub(in crate::judge) fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
         let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()) else { return };
         let (id, serial, fired) = (page.request, page.serial, page.fired);
         self.free(call);
@@ -59,21 +59,27 @@ impl Book<'_> {
     }
 
     /// The gateway answers a request, or closes it.
-    pub fn go_to(&mut self, request: RequestId, phase: Phase) {
+    pub(in crate::judge) fn go_to(&mut self, request: RequestId, phase: Phase) {
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.phase = phase;
         }
     }
 
     /// The gateway sets an amount aside for the next call of a request.
-    pub fn reserve(&mut self, request: RequestId, amount: Amount) {
+    pub(in crate::judge) fn reserve(&mut self, request: RequestId, amount: Amount) {
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.reserved = Some(amount);
         }
     }
 
     /// The gateway told its counters about a result: so they stand.
-    pub fn count_failures(&mut self, breaker: BreakerId, at_breaker: u32, health: HealthId, at_health: u32) {
+    pub(in crate::judge) fn count_failures(
+        &mut self,
+        breaker: BreakerId,
+        at_breaker: u32,
+        health: HealthId,
+        at_health: u32,
+    ) {
         if let Some(page) = self.breakers.get_mut(breaker.index()) {
             page.failures = Some(at_breaker);
         }
@@ -83,26 +89,26 @@ impl Book<'_> {
     }
 
     /// A health state moved.
-    pub fn move_health(&mut self, health: HealthId, to: health::State) {
+    pub(in crate::judge) fn move_health(&mut self, health: HealthId, to: health::State) {
         if let Some(page) = self.healths.get_mut(health.index()) {
             page.state = to;
         }
     }
 
     /// The gateway leaves something alone for a time.
-    pub fn bench(&mut self, what: Bench, until: Timestamp) {
+    pub(in crate::judge) fn bench(&mut self, what: Bench, until: Timestamp) {
         self.benches.set(what, until);
     }
 
     /// A request refuses to wait.
-    pub fn refuse_wait(&mut self, entry: &Entry<'_>, request: RequestId) {
+    pub(in crate::judge) fn refuse_wait(&mut self, entry: &Entry<'_>, request: RequestId) {
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.wait_refused = Some(entry.at);
         }
     }
 
     /// The gateway's books have an amount for a call. Without a receipt the call is given up for its request.
-    pub fn book_in(&mut self, call: CallId, basis: Basis) {
+    pub(in crate::judge) fn book_in(&mut self, call: CallId, basis: Basis) {
         let Some(page) = self.calls.get_mut(call.index()) else { return };
         page.charge = Charge::Booked;
         match basis {
@@ -117,7 +123,7 @@ impl Book<'_> {
     }
 
     /// A breaker moved.
-    pub fn move_breaker(
+    pub(in crate::judge) fn move_breaker(
         &mut self,
         entry: &Entry<'_>,
         id: BreakerId,

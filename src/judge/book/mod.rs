@@ -25,7 +25,7 @@ pub struct Book<'a> {
     pub facts: &'a Catalog,
     requests: Vec<RequestPage>,
     /// What each request demands, beside its page: a slot mostly sees the same demands again.
-    envelopes: Vec<Envelope>,
+    demands: Vec<Demand>,
     calls: Vec<CallPage>,
     /// What each request did on each route: a row a request slot.
     tries: Vec<Tries>,
@@ -46,6 +46,14 @@ pub struct Book<'a> {
     /// The fact that the gateway is answering to.
     pub stimulus: Stimulus,
     arrivals: u64,
+}
+
+/// What the request in a slot demands.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    envelope: Envelope,
+    /// How many routes it excludes.
+    ineligible: u32,
 }
 
 /// What is true of a route for a request, whatever the gateway says.
@@ -97,7 +105,7 @@ impl<'a> Book<'a> {
         Book {
             facts,
             requests: Vec::new(),
-            envelopes: Vec::new(),
+            demands: Vec::new(),
             calls: Vec::new(),
             tries: Vec::new(),
             truths: Vec::new(),
@@ -168,7 +176,12 @@ impl<'a> Book<'a> {
     /// What is true of every route for the request in this slot, in file order.
     pub fn truths(&self, id: RequestId) -> &[Truth] {
         let each = self.facts.routes.len();
-        self.truths.get(id.index() * each..(id.index() + 1) * each).unwrap_or_default()
+        self.truths.get(id.index() * each..).and_then(|rows| rows.get(..each)).unwrap_or_default()
+    }
+
+    /// How many routes may not be used for the request in this slot.
+    pub fn ineligible(&self, id: RequestId) -> u32 {
+        self.demands.get(id.index()).map_or(0, |demand| demand.ineligible)
     }
 
     /// What the request in this slot did on a route.
@@ -186,7 +199,7 @@ impl<'a> Book<'a> {
     /// The cap that does not allow `wanted` more for this request at `at`, counting what was truly billed, and
     /// what is in flight at its worst case.
     pub fn refusal(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
-        if self.affords(id, wanted, at) { None } else { self.first_refusal(id, wanted, at) }
+        if self.affords(self.request(id), wanted, at) { None } else { self.first_refusal(id, wanted, at) }
     }
 
     #[cold]
@@ -197,22 +210,19 @@ impl<'a> Book<'a> {
             .or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
     }
 
-    /// Whether every cap allows `wanted` more, as [`Book::refusal`] counts: nearly always it does.
-    fn affords(&self, id: RequestId, wanted: Amount, at: Timestamp) -> bool {
+    /// Whether every cap allows `wanted` more for this request, as [`Book::refusal`] counts: nearly always it
+    /// does.
+    #[inline]
+    pub fn affords(&self, page: Option<&RequestPage>, wanted: Amount, at: Timestamp) -> bool {
         let limit = self.facts.limits.attempt_max;
-        let (mut task, mut tenant) = (None, None);
-        if wanted.money > limit.money || wanted.tokens > limit.tokens {
-            return false;
-        }
-        if let Some(page) = self.request(id) {
-            if !page.account.admits(wanted, at) {
-                return false;
-            }
-            task = page.payer.task.and_then(|task| self.tasks.get(task.index()));
-            tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
-        }
-        task.is_none_or(|account| account.admits(wanted, at))
-            && tenant.is_none_or(|account| account.admits(wanted, at))
+        let fits_accounts = |page: &RequestPage| {
+            let task = page.payer.task.and_then(|task| self.tasks.get(task.index()));
+            let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
+            page.account.admits(wanted, at)
+                && task.is_none_or(|account| account.admits(wanted, at))
+                && tenant.is_none_or(|account| account.admits(wanted, at))
+        };
+        wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
     }
 
     /// As [`Book::refusal`], but with nothing counted above its worst case.

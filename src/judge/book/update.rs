@@ -10,20 +10,20 @@ use crate::units::BreakerId;
 
 impl Book<'_> {
     /// The entry has come in its place; the next one is due.
-    pub fn turn(&mut self, entry: &Entry<'_>) {
+    pub(in crate::judge) fn turn(&mut self, entry: &Entry<'_>) {
         self.due = entry.seq + 1;
         self.now = entry.at;
     }
 
     /// A request came in.
-    pub fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
+    pub(in crate::judge) fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
         self.stimulus = Stimulus::Other;
         let (slot, routes) = (request.id.index(), self.facts.routes.len());
         if slot >= self.requests.len() {
             self.grow(slot, request);
         }
-        if self.envelopes[slot] != request.envelope {
-            self.envelopes[slot] = request.envelope;
+        if self.demands[slot].envelope != request.envelope {
+            self.demands[slot].envelope = request.envelope;
             self.learn(slot);
         }
         self.requests[slot] = RequestPage {
@@ -34,7 +34,7 @@ impl Book<'_> {
             ..RequestPage::vacant(request)
         };
         self.arrivals += 1;
-        self.tries[slot * routes..(slot + 1) * routes].fill(Tries::default());
+        self.tries[slot * routes..][..routes].fill(Tries::default());
     }
 
     /// Makes room for one more slot than ever before.
@@ -42,14 +42,14 @@ impl Book<'_> {
     fn grow(&mut self, slot: usize, request: &Request) {
         let known = self.requests.len();
         self.requests.resize(slot + 1, RequestPage::vacant(request));
-        self.envelopes.resize(slot + 1, request.envelope);
+        self.demands.resize(slot + 1, Demand { envelope: request.envelope, ineligible: 0 });
         self.tries.resize(self.requests.len() * self.facts.routes.len(), Tries::default());
         self.truths.resize(self.requests.len() * self.facts.routes.len(), Truth::default());
         (known..=slot).for_each(|new| self.learn(new));
     }
 
     /// A caller hung up.
-    pub fn abandon(&mut self, entry: &Entry<'_>, request: RequestId) {
+    pub(in crate::judge) fn abandon(&mut self, entry: &Entry<'_>, request: RequestId) {
         self.stimulus = Stimulus::Other;
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.abandoned = Some(entry.at);
@@ -57,7 +57,7 @@ impl Book<'_> {
     }
 
     /// The gateway looked at the routes.
-    pub fn consider(&mut self, request: RequestId) {
+    pub(in crate::judge) fn consider(&mut self, request: RequestId) {
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.looks += 1;
         }
@@ -66,18 +66,20 @@ impl Book<'_> {
     /// Works out what is true of each route for the envelope of a slot.
     #[cold]
     fn learn(&mut self, slot: usize) {
-        let envelope = &self.envelopes[slot];
+        let Demand { envelope, ineligible } = &mut self.demands[slot];
+        *ineligible = 0;
         let calls_reserved = self.facts.limits.reserve_retries.saturating_add(1);
         let row = self.truths.iter_mut().skip(slot * self.facts.routes.len());
         for (truth, fact) in row.zip(&self.facts.routes) {
             let (reasons, worst_case) = exclusions(envelope, &fact.offer, calls_reserved);
             let missing = fact.offer.capabilities.lacking(envelope.capabilities).first();
             *truth = Truth { reasons, worst_case, missing };
+            *ineligible += u32::from(!reasons.is_empty());
         }
     }
 
     /// A timer of the gateway was due.
-    pub fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
+    pub(in crate::judge) fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
         self.stimulus = Stimulus::Other;
         let (call, class) = match wait {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
@@ -104,7 +106,7 @@ impl Book<'_> {
     }
 
     /// An operator intervened.
-    pub fn operate(&mut self, entry: &Entry<'_>, command: Command) {
+    pub(in crate::judge) fn operate(&mut self, entry: &Entry<'_>, command: Command) {
         self.stimulus = Stimulus::Other;
         match command {
             Command::ResetBench(what) => {
@@ -121,7 +123,7 @@ impl Book<'_> {
     }
 
     /// An upstream took a call.
-    pub fn begin(
+    pub(in crate::judge) fn begin(
         &mut self,
         entry: &Entry<'_>,
         call: CallId,
@@ -175,7 +177,7 @@ impl Book<'_> {
     }
 
     /// The first output of a call left the upstream.
-    pub fn show(&mut self, entry: &Entry<'_>, call: CallId) {
+    pub(in crate::judge) fn show(&mut self, entry: &Entry<'_>, call: CallId) {
         self.stimulus = Stimulus::Other;
         let Some(page) = self.calls.get_mut(call.index()) else { return };
         page.visible.get_or_insert(entry.at);
@@ -186,7 +188,13 @@ impl Book<'_> {
     }
 
     /// A call is over and billed.
-    pub fn end(&mut self, entry: &Entry<'_>, call: CallId, truth: Option<Class>, receipt: &Receipt) {
+    pub(in crate::judge) fn end(
+        &mut self,
+        entry: &Entry<'_>,
+        call: CallId,
+        truth: Option<Class>,
+        receipt: &Receipt,
+    ) {
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };
@@ -220,6 +228,7 @@ impl Book<'_> {
     }
 
     /// Charges a call that is over to every account that still counts it.
+    #[inline]
     fn charge(&mut self, call: CallId, billed: Amount) {
         let page = &self.calls[call.index()];
         let request = self.requests.get_mut(page.request.index());
@@ -270,7 +279,7 @@ impl Book<'_> {
     }
 
     /// A cancelled call will never be billed.
-    pub fn lose(&mut self, call: CallId) {
+    pub(in crate::judge) fn lose(&mut self, call: CallId) {
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };

@@ -17,24 +17,51 @@ pub(in crate::judge) struct RefusedWait {
     pub(in crate::judge) why: WaitRefusal,
 }
 
-pub(super) fn true_reasons(
-    book: &Book<'_>,
-    entry: &Entry<'_>,
-    request: RequestId,
-    candidates: &[Candidate],
-) -> Ruling {
-    let truths = book.truths(request);
-    let is_plain = candidates.len() == truths.len()
-        && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
-            candidate.route.index() == at && is_borne_out(&candidate.verdict, truth)
-        });
-    if is_plain { Ruling::Held } else { looks_closely(book, entry, request, candidates) }
+/// What the gateway says of the routes, and what is true of them.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Weighed<'b> {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) candidates: &'b [Candidate],
+    pub(in crate::judge) truths: &'b [Truth],
+    pub(in crate::judge) fit: Fit,
+}
+
+/// How the verdicts on all routes fit the truth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::judge) enum Fit {
+    /// The envelope alone bears every one out: those are excluded that must be, and no others.
+    Exact,
+    /// That must be looked at closely.
+    Unclear,
+}
+
+impl<'b> Weighed<'b> {
+    /// Holds the verdicts against the envelope's truths.
+    pub(in crate::judge) fn new(
+        book: &'b Book<'_>,
+        request: RequestId,
+        candidates: &'b [Candidate],
+    ) -> Weighed<'b> {
+        let truths = book.truths(request);
+        let is_exact = candidates.len() == truths.len()
+            && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
+                candidate.route.index() == at && is_borne_out(&candidate.verdict, truth)
+            });
+        Weighed { request, candidates, truths, fit: if is_exact { Fit::Exact } else { Fit::Unclear } }
+    }
+}
+
+pub(super) fn true_reasons(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+    match weighed.fit {
+        Fit::Exact => Ruling::Held,
+        Fit::Unclear => look_closely(book, entry, weighed),
+    }
 }
 
 /// As [`true_reasons`], where the envelope alone does not bear every verdict out.
 #[cold]
-fn looks_closely(book: &Book<'_>, entry: &Entry<'_>, request: RequestId, candidates: &[Candidate]) -> Ruling {
-    let truths = book.truths(request);
+fn look_closely(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+    let Weighed { request, candidates, truths, .. } = *weighed;
     if candidates.len() != truths.len() {
         let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));
         return Ruling::broken(move || format!("for {who}, {told} of {all} routes are considered"));

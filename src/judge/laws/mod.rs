@@ -9,14 +9,14 @@ mod money;
 mod replies;
 mod sleeps;
 
-pub(super) use evidence::RefusedWait;
+pub(super) use evidence::{Fit, RefusedWait, Weighed};
 pub(super) use gates::Told;
 pub use law::{LAWS, Law};
 pub(super) use replies::Reply;
 pub(super) use sleeps::Sleep;
 
 use super::book::{Book, CallPage, CallPhase, RequestPage, Truth};
-use crate::gateway::{Basis, Call, Candidate};
+use crate::gateway::{Basis, Call};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
@@ -196,14 +196,8 @@ impl Laws {
     }
 
     /// The gateway weighed the routes.
-    pub(super) fn considered(
-        &mut self,
-        book: &Book<'_>,
-        entry: &Entry<'_>,
-        request: RequestId,
-        candidates: &[Candidate],
-    ) {
-        self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, request, candidates));
+    pub(super) fn considered(&mut self, book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) {
+        self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, weighed));
     }
 
     /// It called an upstream.
@@ -309,7 +303,7 @@ impl Laws {
         let tally = &mut self.tallies[law as usize];
         match ruling {
             Ruling::Silent => {}
-            Ruling::Held => tally.exercised += 1,
+            Ruling::Held => tally.exercised = tally.exercised.wrapping_add(1), // one an entry: it never wraps
             Ruling::Broken(sentence) => tally.note(self.seed, entry.seq, entry.at, sentence),
         }
     }

@@ -9,6 +9,9 @@ use crate::units::{CallId, Money, RequestId};
 /// Sums rise only when a call begins: it is enough to look then.
 pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let worst_case = begun.worst_case;
+    if book.affords(begun.page, worst_case, begun.at) {
+        return Ruling::Held;
+    }
     let Some(refusal) = book.refusal(begun.request, worst_case, begun.at) else { return Ruling::Held };
     let why = match book.breach(begun.request, worst_case, begun.at) {
         Some(_) => "",
