@@ -7,7 +7,7 @@
 //!
 //! | floor | room | |
 //! |---|---|---|
-//! | 7 | [`cli`] | the command line: flags, output, exit codes |
+//! | 8 | [`cli`] | the command line: flags, output, exit codes |
 //! | 7 | [`suite`] | plays a scenario's variants and seeds in parallel, sums up in order; the suite, compiled in |
 //! | 6 | [`scenario`] | TOML becomes a setup and expectations, or every problem of the file at once |
 //! | 6 | [`journal`] | `events.jsonl`, `summary.json`, audit records, and reading them back |

@@ -6,6 +6,7 @@ mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
 mod cli;
+mod determinism;
 mod goldens;
 mod lying_gateway;
 mod mutated_scenarios;
