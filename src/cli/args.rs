@@ -50,7 +50,7 @@ pub(super) struct RunArgs {
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "Output options")]
 pub(super) struct ShowArgs {
-    /// Print nothing but the verdict
+    /// Print nothing but the verdict and what failed
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
     /// Print every check, law and finding

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::field::Field;
 use super::fields::{Sink, fields};
 use super::kind::Kind;
-use super::phrases::{candidate, phrases};
+use super::phrases::{candidate, phrases, won};
 use super::reading::{Reading, Values};
 use super::roll::Roll;
 use super::text::Text;
@@ -123,15 +123,11 @@ impl Plot {
     /// An entry of no request.
     fn overhear(&mut self, reading: &Reading) {
         let is_caused = reading.cause.is_some_and(|cause| self.told.contains(&cause));
-        if matches!(reading.kind, Kind::DeclaredLimits | Kind::DeclaredQuota | Kind::DeclaredRoute) {
-            self.tell(reading);
-        } else {
-            match self.phase {
-                Phase::Before => self.keep(reading),
-                Phase::During if self.is_near(reading) => self.tell(reading),
-                Phase::After if is_caused => self.tell(reading),
-                Phase::During | Phase::After => {}
-            }
+        match self.phase {
+            Phase::Before => self.keep(reading),
+            Phase::During if self.is_near(reading) => self.tell(reading),
+            Phase::After if is_caused => self.tell(reading),
+            Phase::During | Phase::After => {}
         }
     }
 
@@ -147,8 +143,11 @@ impl Plot {
     /// Keeps the last thing said about a subject, unless it says that all is well.
     fn keep(&mut self, reading: &Reading) {
         let stays = [
+            Kind::DeclaredLimits,
             Kind::DeclaredTenant,
             Kind::DeclaredTask,
+            Kind::DeclaredQuota,
+            Kind::DeclaredRoute,
             Kind::TaskBegan,
             Kind::BreakerMoved,
             Kind::HealthMoved,
@@ -156,7 +155,10 @@ impl Plot {
             Kind::FuseBlew,
         ];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
-        let subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
+        let mut subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
+        if reading.kind == Kind::DeclaredQuota {
+            subject = format!("quota={}", reading.seq); // a project can have several
+        }
         let well = [breaker::State::Closed.label(), health::State::Healthy.label()];
         let is_well = reading.values.text(Field::To).is_some_and(|to| well.contains(&to));
         if matches!(reading.kind, Kind::Freed | Kind::TaskEnded) || is_well {
@@ -239,8 +241,9 @@ pub fn sentence(reading: &Reading) -> String {
     let chosen = reading.candidates.iter().find(|candidate| is_chosen(candidate));
     match chosen {
         Some(chosen) => {
-            let how = ["[, by {by}]", sickness(chosen, &reading.candidates), ", worst case {worst_case_usd}"];
-            format!("{said} out of {}{}", reading.candidates.len(), spoken(&how, chosen))
+            let mut how = won(chosen);
+            how.insert(1, sickness(chosen, &reading.candidates));
+            format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&how, chosen))
         }
         None => said,
     }
@@ -258,6 +261,10 @@ fn sickness(chosen: &Values, candidates: &[Values]) -> &'static str {
     } else {
         "[, {health_state}]"
     }
+}
+
+fn routes(n: usize) -> String {
+    if n == 1 { "1 route".to_owned() } else { format!("{n} routes") }
 }
 
 fn is_chosen(candidate: &Values) -> bool {
@@ -322,8 +329,8 @@ mod tests {
         for line in [
             "      0 ms  #5           req-demo-002 arrives in task-1 for tenant-7f3a: needs tools+json, only in \
              region-a, restricted data, 8000 tokens in, at most 1000 out, at most $0.030, answer by 1200 ms",
-            "      0 ms  #6   ← #5    primary is chosen for req-demo-002 out of 2, by order, worst case $0.016",
-            "                          · fallback: outranked by order, worst case $0.016",
+            "      0 ms  #6   ← #5    primary is chosen for req-demo-002 out of 2 routes, on order, worst case $0.016",
+            "                          · fallback: outranked on order, worst case $0.016",
             "     80 ms  #10          req-demo-002#1 on primary fails after 80 ms: rate_limited, in truth \
              rate_limit, billed $0.000",
             "     80 ms  #14  ← #10   req-demo-002 will try again in 100 ms, at 180 ms, on fallback for at most \
@@ -350,17 +357,17 @@ mod tests {
         check(
             &story,
             &[
-                "req-demo-002 makes a primary call to primary with key-n: req-demo-002#1 (breaker generation 1)",
+                "req-demo-002 calls primary with key-n: req-demo-002#1 (breaker generation 1)",
                 "200 ms #5 the patience of req-demo-002 with its slow leg is over",
-                "fallback is chosen for req-demo-002 out of 2, worst case $0.016",
+                "fallback is chosen for req-demo-002 out of 2 routes, worst case $0.016",
                 "· primary: another leg is on it",
-                "req-demo-002 starts another leg beside the slow one, to fallback with key-s: req-demo-002#2 \
+                "req-demo-002 starts another leg beside the slow one, on fallback with key-s: req-demo-002#2 \
                  (breaker generation 1)",
                 "req-demo-002#2 on fallback ends after 500 ms with an answer, 8000 tokens in, 1000 out, billed \
                  $0.016",
                 "req-demo-002 is answered by fallback; calls made: 2, time taken 700 ms, left 500 ms",
                 "req-demo-002#1 on primary is cancelled: it is needed no longer",
-                "req-demo-002#1 on primary is cut off after 1000 ms, 8000 tokens in, 1000 out, billed $0.016",
+                "req-demo-002#1 on primary, cut off, ends after 1 s, 8000 tokens in, 1000 out, billed $0.016",
                 "req-demo-002 is closed; it cost $0.032 in all",
             ],
         );
@@ -375,8 +382,8 @@ mod tests {
                 "quota of project project-n on model aurora-1: 500 in a window, 120 used before",
                 "turn/3 begins",
                 "turn/3/plan waits for a free slot; 1 in the queue",
-                "primary is chosen for turn/3/plan out of 2, by health, UNHEALTHY, least bad, worst case $0.016",
-                "· fallback: outranked by health, UNHEALTHY, worst case $0.016",
+                "primary is chosen for turn/3/plan out of 2 routes, on health, UNHEALTHY, least bad, worst case $0.016",
+                "· fallback: outranked on health, UNHEALTHY, worst case $0.016",
                 "turn/3/plan#1 on primary fails after 40 ms: daily_quota, in truth quota_exhausted: that quota \
                  is used up, billed $0.000",
                 "turn/3/plan starts no other leg: it would blow a fuse",
