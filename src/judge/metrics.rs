@@ -5,10 +5,12 @@ mod metric;
 
 pub use metric::{Metric, Unit};
 
-use super::book::{Book, CallPage, Invoice, Truth, Ways};
-use super::laws::{Begun, Fit, Reply, Weighed};
+use super::book::{Book, CallPage, Invoice, Truth, Ways, Worth};
+use super::laws::{Begun, Fit, Reply, Weighed, is_stopped};
 use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
+use crate::policy::ledger::Amount;
+use crate::sim::TaskEnd;
 use crate::units::{BreakerId, CallId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
 
 /// What one run, or many, amounted to.
@@ -18,6 +20,17 @@ pub struct Metrics {
     shares: Vec<Share>,
     /// Time that breakers were OPEN, all together.
     breaker_open: Duration,
+    tasks: Tasks,
+}
+
+/// What tasks of several steps amounted to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tasks {
+    begun: u64,
+    answered: u64,
+    /// Tasks that failed one after the other, in the order of their ends: the last so many, and the most ever.
+    failed_in_a_row: u64,
+    failed_in_a_row_max: u64,
 }
 
 /// What the requests of one tenant amounted to.
@@ -34,6 +47,16 @@ struct Share {
     routes_excluded: u64,
     waits: u64,
     cancelled: u64,
+    hedges: u64,
+    hedges_skipped: u64,
+    hedge_waste: Total,
+    hedge_waste_tokens: u64,
+    hedge_waste_time: Duration,
+    queued: u64,
+    no_candidate: u64,
+    fuse_stops: u64,
+    /// The cost of calls whose answer was used.
+    useful: Total,
     cost: Total,
     paid_without_answer: Total,
     overbilled: Total,
@@ -44,7 +67,7 @@ struct Share {
 impl Metrics {
     /// Nothing yet, for this many tenants.
     pub fn new(tenants: usize) -> Metrics {
-        Metrics { shares: vec![Share::default(); tenants + 1], breaker_open: Duration::ZERO }
+        Metrics { shares: vec![Share::default(); tenants + 1], ..Metrics::default() }
     }
 
     /// Adds what another run amounted to.
@@ -56,19 +79,38 @@ impl Metrics {
             mine.merge(theirs);
         }
         self.breaker_open = self.breaker_open.plus(other.breaker_open);
+        self.tasks.merge(&other.tasks);
     }
 
     /// The value of a metric in its [`Unit`], for one tenant or for all; `None` if there is nothing to tell:
-    /// a quantile of nothing, or the breakers of one tenant.
+    /// a quantile of nothing, or what belongs to no tenant for one.
     pub fn value(&self, metric: Metric, tenant: Option<TenantId>) -> Option<u128> {
         match tenant {
-            Some(tenant) if metric == Metric::BreakerOpen || tenant.index() + 1 >= self.shares.len() => None,
+            Some(tenant) if metric.is_of_the_run() || tenant.index() + 1 >= self.shares.len() => None,
             Some(tenant) => self.shares[tenant.index()].value(metric),
             None if metric == Metric::BreakerOpen => Some(u128::from(self.breaker_open.nanos())),
+            None if metric.is_of_the_run() => self.tasks.value(metric),
             None => {
                 let mut all = Share::default();
                 self.shares.iter().for_each(|share| all.merge(share));
                 all.value(metric)
+            }
+        }
+    }
+
+    /// A task began.
+    pub(super) fn task_began(&mut self) {
+        self.tasks.begun += 1;
+    }
+
+    /// A task is over.
+    pub(super) fn task_ended(&mut self, end: TaskEnd) {
+        let tasks = &mut self.tasks;
+        match end {
+            TaskEnd::Answered => (tasks.answered, tasks.failed_in_a_row) = (tasks.answered + 1, 0),
+            TaskEnd::Failed => {
+                tasks.failed_in_a_row += 1;
+                tasks.failed_in_a_row_max = tasks.failed_in_a_row_max.max(tasks.failed_in_a_row);
             }
         }
     }
@@ -84,7 +126,8 @@ impl Metrics {
         let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != begun.route);
         let share = self.share(page.payer.tenant);
         share.attempts += 1;
-        share.retries += u64::from(page.attempts > 0);
+        share.retries += u64::from(page.attempts > 0 && page.legs == 0);
+        share.hedges += u64::from(page.legs > 0);
         share.fell_back += u64::from(leaves);
     }
 
@@ -96,20 +139,29 @@ impl Metrics {
     }
 
     /// A call is over and billed.
-    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice) {
+    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice, now: Timestamp) {
         let billed = invoice.billed.money;
         let share = self.share(page.payer.tenant);
         share.cost.add(billed);
         share.overbilled.add(billed.minus(page.worst_case.money));
-        share.paid_without_answer.add(invoice.wasted);
+        share.paid_without_answer.add(invoice.wasted());
+        match invoice.worth {
+            Worth::Used => share.useful.add(billed),
+            Worth::Lost => share.waste(invoice.billed, page.length(now)),
+            Worth::Wasted => {}
+        }
     }
 
     /// A cancelled call will never be billed.
-    pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId) {
+    pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId, now: Timestamp) {
         let Some(page) = book.call(call) else { return };
         let share = self.share(page.payer.tenant);
         share.cost.add(page.worst_case.money);
         share.paid_without_answer.add(page.worst_case.money);
+        match page.worth() {
+            Worth::Lost => share.waste(page.worst_case, page.length(now)),
+            Worth::Used | Worth::Wasted => {}
+        }
     }
 
     /// The gateway weighed the routes. Only the first look of a request counts.
@@ -137,12 +189,12 @@ impl Metrics {
         match reply.outcome {
             Outcome::Answered { .. } => share.answered += 1,
             Outcome::Terminal { .. } => share.terminal_stops += 1,
+            Outcome::NoCandidate { .. } => share.no_candidate += 1,
+            Outcome::Stopped { .. } => share.fuse_stops += 1,
             Outcome::Truncated { .. }
             | Outcome::Exhausted { .. }
             | Outcome::BudgetExceeded { .. }
             | Outcome::AllGated { .. }
-            | Outcome::NoCandidate { .. }
-            | Outcome::Stopped { .. }
             | Outcome::NoEligibleRoute
             | Outcome::DeadlineExceeded { .. }
             | Outcome::Abandoned => {}
@@ -153,6 +205,16 @@ impl Metrics {
     /// A cap refused a call.
     pub(super) fn denied(&mut self, book: &Book<'_>, request: RequestId) {
         self.share(tenant(book, request)).budget_denials += 1;
+    }
+
+    /// No other leg was started beside a slow one.
+    pub(super) fn hedge_skipped(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).hedges_skipped += 1;
+    }
+
+    /// A request waits for a slot.
+    pub(super) fn queued(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).queued += 1;
     }
 
     /// Another attempt is planned.
@@ -184,7 +246,33 @@ impl Metrics {
     }
 }
 
+impl Tasks {
+    /// A row of failures does not go on in the next run.
+    fn merge(&mut self, other: &Tasks) {
+        self.begun += other.begun;
+        self.answered += other.answered;
+        self.failed_in_a_row = 0;
+        self.failed_in_a_row_max = self.failed_in_a_row_max.max(other.failed_in_a_row_max);
+    }
+
+    fn value(&self, metric: Metric) -> Option<u128> {
+        let counted = [
+            (Metric::Tasks, self.begun),
+            (Metric::TasksAnswered, self.answered),
+            (Metric::TasksFailedInARowMax, self.failed_in_a_row_max),
+        ];
+        counted.into_iter().find(|(named, _)| *named == metric).map(|(_, n)| u128::from(n))
+    }
+}
+
 impl Share {
+    /// A leg lost.
+    fn waste(&mut self, billed: Amount, length: Duration) {
+        self.hedge_waste.add(billed.money);
+        self.hedge_waste_tokens += billed.tokens;
+        self.hedge_waste_time = self.hedge_waste_time.plus(length);
+    }
+
     fn merge(&mut self, other: &Share) {
         self.requests += other.requests;
         self.answered += other.answered;
@@ -197,6 +285,15 @@ impl Share {
         self.routes_excluded += other.routes_excluded;
         self.waits += other.waits;
         self.cancelled += other.cancelled;
+        self.hedges += other.hedges;
+        self.hedges_skipped += other.hedges_skipped;
+        self.hedge_waste = self.hedge_waste.plus(other.hedge_waste);
+        self.hedge_waste_tokens += other.hedge_waste_tokens;
+        self.hedge_waste_time = self.hedge_waste_time.plus(other.hedge_waste_time);
+        self.queued += other.queued;
+        self.no_candidate += other.no_candidate;
+        self.fuse_stops += other.fuse_stops;
+        self.useful = self.useful.plus(other.useful);
         self.cost = self.cost.plus(other.cost);
         self.paid_without_answer = self.paid_without_answer.plus(other.paid_without_answer);
         self.overbilled = self.overbilled.plus(other.overbilled);
@@ -225,6 +322,18 @@ impl Share {
             Metric::RoutesExcluded => count(self.routes_excluded),
             Metric::Waits => count(self.waits),
             Metric::Cancelled => count(self.cancelled),
+            Metric::Hedges => count(self.hedges),
+            Metric::HedgesSkipped => count(self.hedges_skipped),
+            Metric::HedgeWaste => Some(self.hedge_waste.picos()),
+            Metric::HedgeWasteTokens => count(self.hedge_waste_tokens),
+            Metric::HedgeWasteTime => count(self.hedge_waste_time.nanos()),
+            Metric::Queued => count(self.queued),
+            Metric::NoCandidate => count(self.no_candidate),
+            Metric::FuseStops => count(self.fuse_stops),
+            Metric::CostMultiplier => {
+                let picos = self.cost.picos().saturating_mul(1000);
+                Some(picos.checked_div(self.useful.picos()).unwrap_or_default())
+            }
             Metric::Cost => Some(self.cost.picos()),
             Metric::CostPerSuccess => Some(self.cost.per(self.answered).unwrap_or_default().picos()),
             Metric::PaidWithoutAnswer => Some(self.paid_without_answer.picos()),
@@ -237,7 +346,9 @@ impl Share {
             Metric::FirstVisibleP95 => quantile(&self.first_visible, 950),
             Metric::FirstVisibleP99 => quantile(&self.first_visible, 990),
             Metric::FirstVisibleMax => max(&self.first_visible),
-            Metric::BreakerOpen => None,
+            Metric::BreakerOpen | Metric::Tasks | Metric::TasksAnswered | Metric::TasksFailedInARowMax => {
+                None
+            }
         }
     }
 }
@@ -263,6 +374,7 @@ fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
     let is_eligible = |truth: Truth| truth.reasons.is_empty();
     match reply.outcome {
         Outcome::Terminal { .. } => book.request(request).is_some_and(|page| page.terminal.is_some()),
+        Outcome::Stopped { reason, .. } => is_stopped(book, request, reason),
         Outcome::NoEligibleRoute => !book.routes().any(|route| is_eligible(book.truth(request, route))),
         Outcome::BudgetExceeded { .. } => book.routes().any(|route| {
             let wanted = book.worst_case(request, route);
@@ -273,7 +385,6 @@ fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
         | Outcome::Exhausted { .. }
         | Outcome::AllGated { .. }
         | Outcome::NoCandidate { .. }
-        | Outcome::Stopped { .. }
         | Outcome::DeadlineExceeded { .. }
         | Outcome::Abandoned => false,
     }

@@ -15,18 +15,6 @@ pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun<'_>) -> Ruli
     }))
 }
 
-pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
-    let (legs, allowed) = (begun.page.map_or(0, |page| page.legs), book.facts.limits.legs_max);
-    Ruling::unless((legs >= allowed).then_some(move || {
-        format!(
-            "{} has {} calls in flight of {allowed}, with {}",
-            who(book, begun),
-            legs + 1,
-            route(book, begun)
-        )
-    }))
-}
-
 pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let is_announced = begun.announced.is_some_and(|page| {
         page.request == begun.request && page.route == begun.route && page.credential == begun.credential

@@ -5,6 +5,7 @@ use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
 use crate::judge::book::{Access, Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::health::State;
 use crate::sim::{Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
@@ -45,7 +46,9 @@ impl<'b> Weighed<'b> {
         let truths = book.truths(request);
         let is_exact = candidates.len() == truths.len()
             && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
-                candidate.route.index() == at && is_borne_out(&candidate.verdict, truth)
+                candidate.route.index() == at
+                    && is_borne_out(&candidate.verdict, truth)
+                    && candidate.health == health_of(book, candidate.route)
             });
         Weighed { request, candidates, truths, fit: if is_exact { Fit::Exact } else { Fit::Unclear } }
     }
@@ -115,16 +118,9 @@ fn flaw(
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } | Verdict::Taken => return None,
-        Verdict::Gated { gate, .. } => match (gate, book.access(route, at)) {
-            (Gate::Breaker, Access::Broken | Access::Doubtful) => true,
-            (Gate::Cooldown, Access::Benched) => true,
-            (Gate::Breaker, Access::Free | Access::Benched) => false,
-            (Gate::Concurrency | Gate::Health | Gate::Fuse(_), _) => true,
-            (Gate::Cooldown, Access::Free | Access::Broken | Access::Doubtful) => {
-                book.benches.route_until(book.facts, route) > at
-            }
-        },
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return mistaken_health(book, candidate),
+        Verdict::Gated { gate, .. } => is_gated(book, at, request, route, gate),
+        Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
         Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,
         Verdict::Unaffordable { level } => {
             let refusal = book.refusal(request, book.worst_case(request, route), at);
@@ -135,10 +131,37 @@ fn flaw(
         Verdict::Gated { gate, .. } => format!("{} is closed by no {}", name(), gate.label()),
         Verdict::Spent => format!("{} was not called often enough to be spent", name()),
         Verdict::Unaffordable { level } => format!("{} is affordable for the {}", name(), level.label()),
-        Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } | Verdict::Taken => {
-            String::new()
-        }
+        Verdict::Taken => format!("{} has no other leg on it", name()),
+        Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } => String::new(),
     })
+}
+
+/// Whether a gate that is told is closed.
+fn is_gated(book: &Book<'_>, at: Timestamp, id: RequestId, route: RouteId, gate: Gate) -> bool {
+    let access = book.access(route, at);
+    match gate {
+        Gate::Breaker => matches!(access, Access::Broken | Access::Doubtful),
+        Gate::Cooldown => access == Access::Benched || book.benches.route_until(book.facts, route) > at,
+        Gate::Concurrency => {
+            book.is_full(route) || book.request(id).is_some_and(|page| book.is_full_for(&page.payer))
+        }
+        Gate::Health => health_of(book, route) == State::Unhealthy,
+        Gate::Fuse(failure) => book.all_closed(route).is_some_and(|fault| fault.class == failure.class),
+    }
+}
+
+/// A route that can be called is told with the health that it has.
+fn mistaken_health(book: &Book<'_>, candidate: &Candidate) -> Option<String> {
+    let (told, truth) = (candidate.health, health_of(book, candidate.route));
+    (told != truth).then(|| {
+        let name = book.route_name(candidate.route);
+        format!("{name} is told as {}, its health is {}", told.label(), truth.label())
+    })
+}
+
+fn health_of(book: &Book<'_>, route: RouteId) -> State {
+    let page = book.route(route).and_then(|fact| book.health(fact.health));
+    page.map_or(State::Healthy, |page| page.state)
 }
 
 fn words(reasons: Reasons) -> String {

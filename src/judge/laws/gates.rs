@@ -2,11 +2,12 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::Freshness;
-use crate::judge::book::{Book, Stimulus};
+use crate::judge::book::{Age, Book, Late, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::{breaker, health};
-use crate::units::{BreakerId, CallId, HealthId, Timestamp};
+use crate::sim::Entry;
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Timestamp};
 
 /// What the gateway told its breaker and its health state about a result.
 #[derive(Clone, Copy)]
@@ -128,6 +129,99 @@ pub(super) fn neutral_moves_no_health(book: &Book<'_>, id: HealthId, moved: &hea
     let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
     let (from, to) = (moved.from.label(), moved.to.label());
     Ruling::broken(move || format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
+}
+
+/// What came too late must be told so, and leave every counter that it is too late for as it was.
+pub(super) fn stale_is_told_stale(book: &Book<'_>, told: &Told) -> Ruling {
+    let Some(page) = book.call(told.call) else { return Ruling::Silent };
+    let age = book.age(page);
+    if age == Age::Fresh {
+        return Ruling::Silent;
+    }
+    let was = book.breaker(told.breaker).and_then(|page| page.failures);
+    let breaker_moved = age == Age::OfOldBreaker && was.is_some_and(|n| told.breaker_failures > n);
+    let health_moved = book.health(told.health).is_some_and(|page| page.failures != told.health_failures);
+    if told.standing == Freshness::Stale && !breaker_moved && !health_moved {
+        return Ruling::Held;
+    }
+    let Told { standing, breaker_failures, health_failures, .. } = *told;
+    Ruling::broken(move || {
+        format!(
+            "a result of {} on {}, {}, is told as {}: breaker failures {breaker_failures}, health failures \
+             {health_failures}",
+            book.name(page.name),
+            book.route_name(page.route),
+            too_late(age),
+            standing.label(),
+        )
+    })
+}
+
+/// The move that a result causes is told right behind it.
+fn late(book: &Book<'_>, entry: &Entry<'_>) -> Option<Late> {
+    book.late.filter(|late| entry.seq - late.seq <= 2)
+}
+
+pub(super) fn stale_moves_no_breaker(
+    book: &Book<'_>,
+    entry: &Entry<'_>,
+    id: BreakerId,
+    transition: &breaker::Transition,
+) -> Ruling {
+    let Some(late) = late(book, entry).filter(|late| late.age == Age::OfOldBreaker) else {
+        return Ruling::Silent;
+    };
+    let is_its_own =
+        book.call(late.call).and_then(|page| book.route(page.route)).is_some_and(|f| f.breaker == id);
+    match transition.to {
+        breaker::State::Open | breaker::State::Closed if is_its_own => Ruling::broken(move || {
+            let to = transition.to.label();
+            format!(
+                "{}, {}, moves the breaker {} to {to}",
+                describe(book, late.call),
+                too_late(late.age),
+                breaker_name(book, id)
+            )
+        }),
+        breaker::State::Open
+        | breaker::State::Closed
+        | breaker::State::HalfOpen
+        | breaker::State::ForcedOpen
+        | breaker::State::Disabled
+        | breaker::State::MetricsOnly => Ruling::Silent,
+    }
+}
+
+pub(super) fn stale_moves_no_health(book: &Book<'_>, entry: &Entry<'_>, id: HealthId) -> Ruling {
+    let own =
+        |late: &Late| book.call(late.call).and_then(|page| book.route(page.route)).map(|fact| fact.health);
+    let Some(late) = late(book, entry).filter(|late| own(late) == Some(id)) else { return Ruling::Silent };
+    Ruling::broken(move || {
+        let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
+        format!("{}, {}, moves the health of {name}", describe(book, late.call), too_late(late.age))
+    })
+}
+
+const fn too_late(age: Age) -> &'static str {
+    match age {
+        Age::Fresh => "in time",
+        Age::OfOldBreaker => "begun before its breaker's last move",
+        Age::OfOldHealth => "begun before its health last turned",
+    }
+}
+
+/// An alert is for an auth fault of that credential, which nobody was told of.
+pub(super) fn alerts_for_a_fault(book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) -> Ruling {
+    let is_due = book.alerts.due().is_some_and(|due| due.key == key && entry.cause == Some(due.seq));
+    Ruling::unless((!is_due).then_some(move || {
+        format!("an alert is raised for {}, which has met no new auth fault", book.credential_name(key))
+    }))
+}
+
+pub(super) fn no_alert(book: &Book<'_>, key: CredentialId) -> Ruling {
+    Ruling::broken(move || {
+        format!("{} has met an auth fault and nobody is alerted", book.credential_name(key))
+    })
 }
 
 fn describe(book: &Book<'_>, call: CallId) -> String {
