@@ -194,16 +194,6 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_at_once_break_a_limit_of_one() {
-        let broken = |play: &mut Play<'_>| {
-            play.arrive(Delivery::Whole);
-            play.call(R, A);
-            play.call(R, B);
-        };
-        check(Law::LegsWithinLimit, |p| retried(p, Class::Overload), broken, "has 2 calls in flight of 1");
-    }
-
-    #[test]
     fn a_call_that_nobody_announced_is_told() {
         let broken = |play: &mut Play<'_>| {
             play.arrive(Delivery::Whole);

@@ -147,3 +147,189 @@ pub(super) fn waits_for_a_slot(book: &Book<'_>, id: RequestId) -> Ruling {
         format!("{} waits for a slot while there is a free one on every route", book.request_name(id))
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Decision, Delivery, HedgeSkip, Outcome, SideEffect};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::taxonomy::Class;
+    use crate::sim::Catalog;
+    use crate::units::RequestId;
+
+    fn two_legs() -> Catalog {
+        let mut catalog = catalog();
+        catalog.limits.legs_max = 2;
+        catalog
+    }
+
+    fn check_legs(law: Law, broken: impl Fn(&mut Play<'_>), says: &str) {
+        check_in(&two_legs(), law, hedged, broken, says);
+    }
+
+    /// Alpha is slow, beta answers beside it at 700 ms, alpha is cancelled then and billed at 900 ms.
+    fn hedged(play: &mut Play<'_>) {
+        play.arrive(Delivery::Whole);
+        let slow = play.call(R, A);
+        let quick = play.at(200).call(R, B);
+        play.at(700).end(quick, None, 16).reply(R, Outcome::Answered { route: B }).cancel(slow);
+        play.at(900).end(slow, Some(Class::Cancelled), 16).close(R);
+    }
+
+    /// Two calls at once for two requests.
+    fn beside(second: fn(&mut Play<'_>)) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole);
+            play.call(R, A);
+            second(play);
+        }
+    }
+
+    #[test]
+    fn two_calls_at_once_break_a_limit_of_one() {
+        let broken = beside(|play| {
+            play.call(R, B);
+        });
+        check(Law::LegsWithinLimit, answered, broken, "req/1 has 2 calls in flight of 1, with beta");
+    }
+
+    #[test]
+    fn a_route_and_a_tenant_have_their_own_limits() {
+        let other = |play: &mut Play<'_>| {
+            play.arrive_with(RequestId(1), envelope(), Delivery::Whole).call(RequestId(1), A);
+        };
+        let mut on_route = catalog();
+        on_route.limits.route_legs_max = 1;
+        let says = "req/2 calls alpha: call 2 of its route in flight of 1";
+        check_in(&on_route, Law::LegsWithinLimit, answered, beside(other), says);
+        let mut for_tenant = catalog();
+        for_tenant.limits.tenant_legs_max = 1;
+        let says = "req/2 calls alpha: call 2 of its tenant in flight of 1";
+        check_in(&for_tenant, Law::LegsWithinLimit, answered, beside(other), says);
+    }
+
+    #[test]
+    fn a_slot_is_free_at_the_receipt_and_not_at_the_cancel() {
+        let mut catalog = two_legs();
+        catalog.limits.route_legs_max = 1;
+        let again = |free: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(100).cancel(call);
+                if free > 0 {
+                    play.at(free).end(call, Some(Class::Cancelled), 0);
+                }
+                play.call(R, A);
+            }
+        };
+        let says = "call 2 of its route in flight of 1";
+        check_in(&catalog, Law::LegsWithinLimit, again(200), again(0), says);
+    }
+
+    #[test]
+    fn what_has_side_effects_is_never_hedged() {
+        let twice = |beside: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive_as(R, |request| request.effect = SideEffect::Some);
+                let call = play.call(R, A);
+                if beside == 0 {
+                    play.at(80).end(call, Some(Class::Overload), 0);
+                }
+                play.call(R, B);
+            }
+        };
+        let says = "req/1 has side effects and calls beta beside a call in flight";
+        check_in(&two_legs(), Law::NoHedgeOfSideEffects, twice(0), twice(1), says);
+    }
+
+    #[test]
+    fn the_earliest_valid_answer_is_the_reply() {
+        let late = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let slow = play.call(R, A);
+            let quick = play.at(200).call(R, B);
+            play.at(700).end(quick, None, 16);
+            play.at(900).end(slow, None, 16).reply(R, Outcome::Answered { route: A });
+        };
+        let says = "req/1 is answered by alpha at 900 ms, the first answer was that of beta at 700 ms";
+        check_legs(Law::EarliestAnswerWins, late, says);
+        let refused = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(700).end(call, None, 16).reply(R, Outcome::NoEligibleRoute);
+        };
+        check_legs(Law::EarliestAnswerWins, refused, "req/1 is no_eligible_route at 700 ms");
+        let left_running = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let slow = play.call(R, A);
+            let quick = play.at(200).call(R, B);
+            play.at(700).end(quick, None, 16).reply(R, Outcome::Answered { route: B });
+            play.at(900).end(slow, None, 16);
+        };
+        let says = "req/1 has its answer and nobody stopped its call to alpha";
+        check_legs(Law::EarliestAnswerWins, left_running, says);
+    }
+
+    #[test]
+    fn an_optional_leg_that_fails_ends_nothing_but_itself() {
+        let refused = |class: Class, optional: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let first = play.call(R, A);
+                let second = play.at(200).call(R, B);
+                play.at(300).end(if optional == 1 { second } else { first }, Some(class), 0);
+                play.reply(R, Outcome::Terminal { last: failure(class) });
+            }
+        };
+        let says = "req/1 is answered terminal while 1 of its calls are in flight";
+        check_legs(Law::OptionalLegsHarmNothing, refused(Class::Auth, 1), says);
+        let policy = refused(Class::PolicyRefusal, 1);
+        check_in(&two_legs(), Law::OptionalLegsHarmNothing, policy, refused(Class::Funds, 1), says);
+        check_in(
+            &two_legs(),
+            Law::OptionalLegsHarmNothing,
+            refused(Class::Auth, 0),
+            refused(Class::Auth, 1),
+            says,
+        );
+    }
+
+    #[test]
+    fn a_terminal_fault_of_an_optional_leg_lets_the_others_answer_and_no_new_one_begin() {
+        let answered_after = |class: Class| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let first = play.call(R, A);
+                let second = play.at(200).call(R, B);
+                play.at(300).end(second, Some(class), 0);
+                play.at(400).end(first, None, 16).reply(R, Outcome::Answered { route: A }).close(R);
+            }
+        };
+        let says = "req/1 met policy_refusal on beta and is answered answered";
+        let broken = answered_after(Class::PolicyRefusal);
+        check_in(&two_legs(), Law::TerminalKeepsItsName, answered_after(Class::Auth), broken, says);
+    }
+
+    #[test]
+    fn a_hedge_is_skipped_and_a_request_waits_only_for_a_true_reason() {
+        let skipped = |why: HedgeSkip| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end(call, Some(Class::Overload), 0);
+                play.call(R, A);
+                play.decide(Decision::HedgeSkipped { request: R, why });
+            }
+        };
+        for wrong in [HedgeSkip::Money, HedgeSkip::Slot, HedgeSkip::Fuse, HedgeSkip::Route] {
+            let says = format!("req/1 starts no other leg because of {}, which is not true", wrong.label());
+            check_in(&two_legs(), Law::TrueReasons, skipped(HedgeSkip::Attempts), skipped(wrong), &says);
+        }
+        let queued = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).decide(Decision::Queued { request: R, waiting: 1 });
+        };
+        let says = "req/1 waits for a slot while there is a free one on every route";
+        check_in(&two_legs(), Law::TrueReasons, skipped(HedgeSkip::Attempts), queued, says);
+    }
+}
