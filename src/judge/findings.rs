@@ -311,6 +311,19 @@ mod tests {
     }
 
     #[test]
+    fn a_leg_that_lost_is_remarked_apart_from_what_was_needed() {
+        let hedged = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let slow = play.call(R, A);
+            let quick = play.at(200).call(R, B);
+            play.at(700).end(quick, None, 16).reply(R, Outcome::Answered { route: B }).cancel(slow);
+            play.at(900).end(slow, Some(Class::Cancelled), 16).close(R);
+        };
+        check(Finding::HedgeWaste, hedged, 1, "req/1 pays $0.016 to alpha for a leg that lost");
+        assert_eq!(played(hedged).findings.remark(Finding::PaidWithoutAnswer).count, 0);
+    }
+
+    #[test]
     fn a_receipt_that_never_comes_is_remarked() {
         let lost = |play: &mut Play<'_>| {
             play.arrive(Delivery::Whole);

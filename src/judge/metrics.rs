@@ -396,6 +396,8 @@ mod tests {
     use crate::gateway::{Decision, Delivery};
     use crate::judge::play::*;
     use crate::policy::taxonomy::Class;
+    use crate::sim::{TaskName, What};
+    use crate::units::TaskId;
 
     fn check(metrics: &Metrics, expected: &[(Metric, &str)]) {
         for (metric, text) in expected {
@@ -433,6 +435,57 @@ mod tests {
             (Metric::BreakerOpen, "0"),
         ];
         check(&played(fell_back).metrics, &expected);
+    }
+
+    /// Three legs at $0.036 each: the second answers at 700 ms, the others are cancelled then and billed in full
+    /// 300 ms later.
+    fn hedged(play: &mut Play<'_>) {
+        play.arrive(Delivery::Whole);
+        let slow = play.call(R, A);
+        let quick = play.at(200).call(R, B);
+        let third = play.at(400).call(R, A);
+        play.at(700).end(quick, None, 36).reply(R, Outcome::Answered { route: B });
+        play.cancel(slow).cancel(third);
+        let cancelled = Some(Class::Cancelled);
+        play.at(1_000).end(slow, cancelled, 36).end(third, cancelled, 36).close(R);
+    }
+
+    #[test]
+    fn a_hedge_shows_its_cost_and_what_the_losers_took() {
+        let expected = [
+            (Metric::Attempts, "3"),
+            (Metric::Hedges, "2"),
+            (Metric::Retries, "0"),
+            (Metric::Cancelled, "2"),
+            (Metric::Cost, "0.108"),
+            (Metric::CostMultiplier, "3.000"),
+            (Metric::HedgeWaste, "0.072"),
+            (Metric::HedgeWasteTokens, "18000"),
+            (Metric::HedgeWasteTime, "1000000000"),
+            (Metric::PaidWithoutAnswer, "0.072"),
+        ];
+        check(&played(hedged).metrics, &expected);
+    }
+
+    #[test]
+    fn the_longest_row_of_failed_tasks_is_counted_in_the_order_of_their_ends() {
+        let turns = |ends: &'static [TaskEnd]| {
+            played(|play| {
+                for end in ends {
+                    let (task, name) = (TaskId(0), TaskName { kind: 0, ordinal: Some(0) });
+                    play.say(What::TaskBegan { task, name }).say(What::TaskEnded { task, end: *end });
+                }
+            })
+            .metrics
+        };
+        use TaskEnd::{Answered, Failed};
+        let mut sum = turns(&[Failed, Answered, Failed, Failed, Failed, Answered, Failed]);
+        let expected =
+            [(Metric::Tasks, "7"), (Metric::TasksAnswered, "2"), (Metric::TasksFailedInARowMax, "3")];
+        check(&sum, &expected);
+        sum.merge(&turns(&[Failed, Failed, Failed]));
+        check(&sum, &[(Metric::Tasks, "10"), (Metric::TasksFailedInARowMax, "3")]);
+        assert_eq!(sum.value(Metric::Tasks, Some(TenantId(0))), None, "tasks belong to no tenant");
     }
 
     #[test]

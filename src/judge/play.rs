@@ -157,6 +157,11 @@ impl<'a> Play<'a> {
         self
     }
 
+    /// The number of the next entry.
+    pub(crate) const fn number(&self) -> u64 {
+        self.seq
+    }
+
     pub(crate) fn skip_a_number(&mut self) -> &mut Self {
         self.seq += 1;
         self

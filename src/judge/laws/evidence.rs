@@ -271,10 +271,11 @@ mod tests {
     use crate::judge::play::*;
     use crate::policy::cooldown::Bench;
     use crate::policy::eligibility::{Reason, Reasons};
+    use crate::policy::health::{Move, State};
     use crate::policy::ledger::Level;
     use crate::policy::taxonomy::{Class, Hint};
     use crate::sim::What;
-    use crate::units::{CredentialId, RouteId};
+    use crate::units::{CredentialId, HealthId, RouteId};
 
     /// Considers the routes with another verdict on one of them.
     fn says(route: RouteId, verdict: Verdict) -> impl Fn(&mut Play<'_>) {
@@ -301,6 +302,10 @@ mod tests {
         let gated = |gate| Verdict::Gated { gate, retry_at: None };
         check(&says(A, gated(Gate::Breaker)), "alpha is closed by no breaker");
         check(&says(A, gated(Gate::Cooldown)), "alpha is closed by no cooldown");
+        check(&says(A, gated(Gate::Concurrency)), "alpha is closed by no concurrency");
+        check(&says(A, gated(Gate::Health)), "alpha is closed by no health");
+        check(&says(A, gated(Gate::Fuse(failure(Class::Funds)))), "alpha is closed by no fuse");
+        check(&says(A, Verdict::Taken), "alpha has no other leg on it");
         check(&says(A, Verdict::Spent), "alpha was not called often enough");
         check(
             &says(A, Verdict::Unaffordable { level: Level::Request }),
@@ -312,6 +317,24 @@ mod tests {
             },
             "0 of 3 routes are considered",
         );
+    }
+
+    #[test]
+    fn a_route_that_can_be_called_is_told_with_its_health() {
+        let sick = |told: State| {
+            move |play: &mut Play<'_>| {
+                let (from, to) = (State::Degraded, State::Unhealthy);
+                let moved = Move { from, to, until: Some(at(60_000)) };
+                play.decide(Decision::HealthMoved { health: HealthId(0), moved });
+                play.arrive(Delivery::Whole).consider(|candidate| {
+                    if candidate.route == A {
+                        candidate.health = told;
+                    }
+                });
+            }
+        };
+        let says = "for req/1, alpha is told as HEALTHY, its health is UNHEALTHY";
+        check(Law::TrueReasons, sick(State::Unhealthy), sick(State::Healthy), says);
     }
 
     #[test]
@@ -348,6 +371,16 @@ mod tests {
             play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute);
         };
         check(Law::NoFalseNoCandidate, gated(2), none, "answered no_eligible_route while alpha can be used");
+        let starved = |play: &mut Play<'_>| {
+            for id in 0..2 {
+                let (from, to) = (State::Degraded, State::Unhealthy);
+                let moved = Move { from, to, until: Some(at(60_000)) };
+                play.decide(Decision::HealthMoved { health: HealthId(id), moved });
+            }
+            play.arrive(Delivery::Whole)
+                .reply(R, Outcome::NoCandidate { retry_at: Some(at(60_000)), last: None });
+        };
+        check(Law::NoFalseNoCandidate, gated(2), starved, "answered no_candidate while alpha can be used");
     }
 
     #[test]

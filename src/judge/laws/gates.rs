@@ -399,4 +399,88 @@ mod tests {
         let says = "req/1 calls alpha with alpha, benched until 60000 ms";
         check(Law::NoCallInsideBench, called(60_000), called(59_999), says);
     }
+
+    #[test]
+    fn a_result_of_before_the_breaker_moved_changes_nothing() {
+        let late = |standing: Freshness, failures: u32, then: Option<(State, State)>| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(50).decide(moved(State::Closed, State::Open));
+                play.at(80).end(call, Some(Class::Overload), 0);
+                play.signal(call, Signal::Bad, Freshness::Stale, 0).signal(
+                    call,
+                    Signal::Bad,
+                    standing,
+                    failures,
+                );
+                if let Some((from, to)) = then {
+                    play.decide(moved(from, to));
+                }
+            }
+        };
+        let held = || late(Freshness::Stale, 0, None);
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| {
+            check(Law::StaleChangesNothing, held(), broken, says);
+        };
+        let says = "a result of req/1 on alpha, begun before its breaker's last move, is told as fresh";
+        check(&late(Freshness::Fresh, 0, None), says);
+        check(&late(Freshness::Stale, 1, None), "is told as stale: breaker failures 1");
+        let reopens = Some((State::HalfOpen, State::Open));
+        let says = "overload of req/1 on alpha, begun before its breaker's last move, moves the breaker alpha to OPEN";
+        check(&late(Freshness::Stale, 0, reopens), says);
+    }
+
+    #[test]
+    fn a_result_of_before_the_health_turned_changes_nothing() {
+        let turned = |from, to| Decision::HealthMoved {
+            health: HealthId(0),
+            moved: health::Move { from, to, until: None },
+        };
+        let late = |heals: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(50).decide(turned(health::State::Degraded, health::State::Unhealthy));
+                play.at(80).end(call, None, 16).signal(call, Signal::Good, Freshness::Stale, 0);
+                if heals > 0 {
+                    play.decide(turned(health::State::Unhealthy, health::State::Healthy));
+                }
+            }
+        };
+        let says =
+            "an answer of req/1 on alpha, begun before its health last turned, moves the health of alpha";
+        check(Law::StaleChangesNothing, late(0), late(1), says);
+        let between = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(50).decide(turned(health::State::Healthy, health::State::Degraded));
+            play.at(80).end(call, None, 16).signal(call, Signal::Good, Freshness::Fresh, 0);
+        };
+        let tally = played(between).laws.tally(Law::StaleChangesNothing).clone();
+        assert_eq!(tally.exercised, 0, "from healthy to degraded is no turn");
+    }
+
+    #[test]
+    fn an_auth_fault_raises_one_alert_and_nothing_else_does() {
+        let alert = |play: &mut Play<'_>, fault: Option<u64>| {
+            let alerted = Decision::Alerted { credential: CredentialId(0), failure: failure(Class::Auth) };
+            play.say_because(fault, What::Decided(&alerted));
+        };
+        let met = |class: Class, alerts: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                let fault = play.at(80).number();
+                play.end_with(call, Some(class), 0, crate::policy::taxonomy::Hint::Absent);
+                (0..alerts).for_each(|_| alert(play, Some(fault)));
+                play.at(90).arrive_with(crate::units::RequestId(1), envelope(), Delivery::Whole);
+            }
+        };
+        let says = "alpha has met an auth fault and nobody is alerted";
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Auth, 0), says);
+        let says = "an alert is raised for alpha, which has met no new auth fault";
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Auth, 2), says);
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Overload, 1), says);
+    }
 }
