@@ -24,7 +24,7 @@ use faultlab::policy::prices::{Prices, Tier, Usage};
 use faultlab::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use faultlab::units::{
     BreakerId, CallId, CredentialId, Duration, HealthId, ModelId, Money, Names, Price, ProjectId, ProviderId,
-    RequestId, RouteId, Set64, Timestamp,
+    RequestId, Set64, Timestamp,
 };
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -149,7 +149,7 @@ impl Shell {
             thread::sleep(RealDuration::from_millis(millis));
             let receipt = Receipt { result, usage, bill: Bill::Exact(Money::ZERO) };
             // The shell may be gone: then nobody wants the receipt.
-            drop(to_shell.send((id, receipt)));
+            to_shell.send((id, receipt)).ok(); // the shell may be gone already
         });
     }
 }

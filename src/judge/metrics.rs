@@ -2,6 +2,8 @@
 //! facts where a fact exists; ratios are whole thousandths, and zero of nothing.
 
 mod metric;
+mod share;
+mod tasks;
 
 pub use metric::{Metric, Unit};
 
@@ -9,9 +11,10 @@ use super::book::{Book, CallPage, Invoice, Truth, Ways, Worth};
 use super::laws::{Begun, Fit, Reply, Weighed, is_stopped};
 use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
-use crate::policy::ledger::Amount;
 use crate::sim::TaskEnd;
-use crate::units::{BreakerId, CallId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
+use crate::units::{BreakerId, CallId, Duration, RequestId, TenantId, Timestamp};
+use share::Share;
+use tasks::Tasks;
 
 /// What one run, or many, amounted to.
 #[derive(Clone, Debug, Default)]
@@ -21,47 +24,6 @@ pub struct Metrics {
     /// Time that breakers were OPEN, all together.
     breaker_open: Duration,
     tasks: Tasks,
-}
-
-/// What tasks of several steps amounted to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tasks {
-    begun: u64,
-    answered: u64,
-    /// Tasks that failed one after the other, in the order of their ends: the last so many, and the most ever.
-    failed_in_a_row: u64,
-    failed_in_a_row_max: u64,
-}
-
-/// What the requests of one tenant amounted to.
-#[derive(Clone, Debug, Default)]
-struct Share {
-    requests: u64,
-    answered: u64,
-    attempts: u64,
-    retries: u64,
-    fell_back: u64,
-    terminal_stops: u64,
-    control_successes: u64,
-    budget_denials: u64,
-    routes_excluded: u64,
-    waits: u64,
-    cancelled: u64,
-    hedges: u64,
-    hedges_skipped: u64,
-    hedge_waste: Total,
-    hedge_waste_tokens: u64,
-    hedge_waste_time: Duration,
-    queued: u64,
-    no_candidate: u64,
-    fuse_stops: u64,
-    /// The cost of calls whose answer was used.
-    useful: Total,
-    cost: Total,
-    paid_without_answer: Total,
-    overbilled: Total,
-    latency: Histogram,
-    first_visible: Histogram,
 }
 
 impl Metrics {
@@ -100,19 +62,12 @@ impl Metrics {
 
     /// A task began.
     pub(super) fn task_began(&mut self) {
-        self.tasks.begun += 1;
+        self.tasks.begin();
     }
 
     /// A task is over.
     pub(super) fn task_ended(&mut self, end: TaskEnd) {
-        let tasks = &mut self.tasks;
-        match end {
-            TaskEnd::Answered => (tasks.answered, tasks.failed_in_a_row) = (tasks.answered + 1, 0),
-            TaskEnd::Failed => {
-                tasks.failed_in_a_row += 1;
-                tasks.failed_in_a_row_max = tasks.failed_in_a_row_max.max(tasks.failed_in_a_row);
-            }
-        }
+        self.tasks.end(end);
     }
 
     /// A request came in.
@@ -243,113 +198,6 @@ impl Metrics {
         let nobody = self.shares.len() - 1;
         let at = tenant.map_or(nobody, |tenant| tenant.index().min(nobody));
         &mut self.shares[at]
-    }
-}
-
-impl Tasks {
-    /// A row of failures does not go on in the next run.
-    fn merge(&mut self, other: &Tasks) {
-        self.begun += other.begun;
-        self.answered += other.answered;
-        self.failed_in_a_row = 0;
-        self.failed_in_a_row_max = self.failed_in_a_row_max.max(other.failed_in_a_row_max);
-    }
-
-    fn value(&self, metric: Metric) -> Option<u128> {
-        let counted = [
-            (Metric::Tasks, self.begun),
-            (Metric::TasksAnswered, self.answered),
-            (Metric::TasksFailedInARowMax, self.failed_in_a_row_max),
-        ];
-        counted.into_iter().find(|(named, _)| *named == metric).map(|(_, n)| u128::from(n))
-    }
-}
-
-impl Share {
-    /// A leg lost.
-    fn waste(&mut self, billed: Amount, length: Duration) {
-        self.hedge_waste.add(billed.money);
-        self.hedge_waste_tokens += billed.tokens;
-        self.hedge_waste_time = self.hedge_waste_time.plus(length);
-    }
-
-    fn merge(&mut self, other: &Share) {
-        self.requests += other.requests;
-        self.answered += other.answered;
-        self.attempts += other.attempts;
-        self.retries += other.retries;
-        self.fell_back += other.fell_back;
-        self.terminal_stops += other.terminal_stops;
-        self.control_successes += other.control_successes;
-        self.budget_denials += other.budget_denials;
-        self.routes_excluded += other.routes_excluded;
-        self.waits += other.waits;
-        self.cancelled += other.cancelled;
-        self.hedges += other.hedges;
-        self.hedges_skipped += other.hedges_skipped;
-        self.hedge_waste = self.hedge_waste.plus(other.hedge_waste);
-        self.hedge_waste_tokens += other.hedge_waste_tokens;
-        self.hedge_waste_time = self.hedge_waste_time.plus(other.hedge_waste_time);
-        self.queued += other.queued;
-        self.no_candidate += other.no_candidate;
-        self.fuse_stops += other.fuse_stops;
-        self.useful = self.useful.plus(other.useful);
-        self.cost = self.cost.plus(other.cost);
-        self.paid_without_answer = self.paid_without_answer.plus(other.paid_without_answer);
-        self.overbilled = self.overbilled.plus(other.overbilled);
-        self.latency.merge(&other.latency);
-        self.first_visible.merge(&other.first_visible);
-    }
-
-    fn value(&self, metric: Metric) -> Option<u128> {
-        let count = |n: u64| Some(u128::from(n));
-        let thousandths = |part: u64, whole: u64| {
-            Some((u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or_default())
-        };
-        let quantile = |histogram: &Histogram, per_mille| histogram.quantile(per_mille).map(u128::from);
-        let max = |histogram: &Histogram| Some(u128::from(histogram.max())).filter(|_| histogram.total() > 0);
-        match metric {
-            Metric::Requests => count(self.requests),
-            Metric::Answered => count(self.answered),
-            Metric::SuccessRatio => thousandths(self.answered, self.requests),
-            Metric::Attempts => count(self.attempts),
-            Metric::Amplification => thousandths(self.attempts, self.requests),
-            Metric::Retries => count(self.retries),
-            Metric::FallbackRate => thousandths(self.fell_back, self.requests),
-            Metric::TerminalStops => count(self.terminal_stops),
-            Metric::ControlSuccesses => count(self.control_successes),
-            Metric::BudgetDenials => count(self.budget_denials),
-            Metric::RoutesExcluded => count(self.routes_excluded),
-            Metric::Waits => count(self.waits),
-            Metric::Cancelled => count(self.cancelled),
-            Metric::Hedges => count(self.hedges),
-            Metric::HedgesSkipped => count(self.hedges_skipped),
-            Metric::HedgeWaste => Some(self.hedge_waste.picos()),
-            Metric::HedgeWasteTokens => count(self.hedge_waste_tokens),
-            Metric::HedgeWasteTime => count(self.hedge_waste_time.nanos()),
-            Metric::Queued => count(self.queued),
-            Metric::NoCandidate => count(self.no_candidate),
-            Metric::FuseStops => count(self.fuse_stops),
-            Metric::CostMultiplier => {
-                let picos = self.cost.picos().saturating_mul(1000);
-                Some(picos.checked_div(self.useful.picos()).unwrap_or_default())
-            }
-            Metric::Cost => Some(self.cost.picos()),
-            Metric::CostPerSuccess => Some(self.cost.per(self.answered).unwrap_or_default().picos()),
-            Metric::PaidWithoutAnswer => Some(self.paid_without_answer.picos()),
-            Metric::Overbilled => Some(self.overbilled.picos()),
-            Metric::LatencyP50 => quantile(&self.latency, 500),
-            Metric::LatencyP95 => quantile(&self.latency, 950),
-            Metric::LatencyP99 => quantile(&self.latency, 990),
-            Metric::LatencyMax => max(&self.latency),
-            Metric::FirstVisibleP50 => quantile(&self.first_visible, 500),
-            Metric::FirstVisibleP95 => quantile(&self.first_visible, 950),
-            Metric::FirstVisibleP99 => quantile(&self.first_visible, 990),
-            Metric::FirstVisibleMax => max(&self.first_visible),
-            Metric::BreakerOpen | Metric::Tasks | Metric::TasksAnswered | Metric::TasksFailedInARowMax => {
-                None
-            }
-        }
     }
 }
 

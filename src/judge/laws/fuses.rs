@@ -119,8 +119,7 @@ mod tests {
     /// So many requests of a task, one after the other; before each of `turns` another task begins.
     fn turns(turns: &[u64]) -> impl Fn(&mut Play<'_>) {
         move |play| {
-            let mut ordinal = 0;
-            for turn in turns {
+            for (ordinal, turn) in (0..).zip(turns) {
                 let (task, name) = (TaskId(1), TaskName { kind: 0, ordinal: Some(ordinal) });
                 play.say(What::TaskBegan { task, name });
                 for _ in 0..*turn {
@@ -129,7 +128,6 @@ mod tests {
                     play.end(call, None, 16).reply(R, Outcome::Answered { route: A }).close(R);
                 }
                 play.say(What::TaskEnded { task, end: TaskEnd::Answered });
-                ordinal += 1;
             }
         }
     }
