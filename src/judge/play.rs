@@ -401,14 +401,14 @@ pub(crate) fn check_in(
     broken: impl Fn(&mut Play<'_>),
     says: &str,
 ) {
-    let played = |script: &dyn Fn(&mut Play<'_>)| played_in(catalog, &[], 1, script);
-    let verdict = played(&held);
+    let verdict = played_in(catalog, &[], 1, held);
     let tally = verdict.laws.tally(law);
     assert!(tally.exercised > 0, "{} is put to the test", law.name());
     assert_eq!(tally.first, [], "{} holds", law.name());
-    let verdict = played(&broken);
+    let verdict = played_in(catalog, &[], 1, broken);
     let tally = verdict.laws.tally(law);
     let told: Vec<&str> = tally.first.iter().map(|breach| breach.sentence.as_str()).collect();
     assert!(told.iter().any(|sentence| sentence.contains(says)), "{} says {told:?}", law.name());
-    assert_eq!(played(&|_| ()).laws.tally(law).exercised, 0, "{} is not exercised by nothing", law.name());
+    let nothing = played_in(catalog, &[], 1, |_| ());
+    assert_eq!(nothing.laws.tally(law).exercised, 0, "{} is not exercised by nothing", law.name());
 }

@@ -94,23 +94,24 @@ fn everything(s: &mut Setup) {
     (s.policy.fuse.calls_per_run, s.catalog.limits.calls_per_run) = (Some(40), Some(40));
 }
 
+fn no_law_is_broken(name: &str, change: impl Fn(&mut Setup)) {
+    assert_eq!(failures(&weather(change, &[])), Vec::<String>::new(), "{name}");
+}
+
 #[test]
 fn whatever_the_machines_the_right_policy_breaks_no_law() {
-    let no_law_is_broken = |name: &str, change: &dyn Fn(&mut Setup)| {
-        assert_eq!(failures(&weather(change, &[])), Vec::<String>::new(), "{name}");
-    };
-    no_law_is_broken("hedged", &hedged);
-    no_law_is_broken("side effects", &|s| {
+    no_law_is_broken("hedged", hedged);
+    no_law_is_broken("side effects", |s| {
         hedged(s);
         with_side_effects(s);
     });
-    no_law_is_broken("crowded", &crowded);
-    no_law_is_broken("fused", &fused);
-    no_law_is_broken("account", &|s| stops_all(s, FuseScope::Account));
-    no_law_is_broken("run", &|s| stops_all(s, FuseScope::Run));
-    no_law_is_broken("turns", &in_turns);
-    no_law_is_broken("rationed", &rationed);
-    no_law_is_broken("everything", &everything);
+    no_law_is_broken("crowded", crowded);
+    no_law_is_broken("fused", fused);
+    no_law_is_broken("account", |s| stops_all(s, FuseScope::Account));
+    no_law_is_broken("run", |s| stops_all(s, FuseScope::Run));
+    no_law_is_broken("turns", in_turns);
+    no_law_is_broken("rationed", rationed);
+    no_law_is_broken("everything", everything);
 }
 
 #[test]
