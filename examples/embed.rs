@@ -149,7 +149,7 @@ impl Shell {
             thread::sleep(RealDuration::from_millis(millis));
             let receipt = Receipt { result, usage, bill: Bill::Exact(Money::ZERO) };
             // The shell may be gone: then nobody wants the receipt.
-            to_shell.send((id, receipt)).ok(); // the shell may be gone already
+            to_shell.send((id, receipt)).ok();
         });
     }
 }
