@@ -45,8 +45,8 @@ pub(super) enum Field {
     Except(RouteId),
     /// All on which no leg of the request is: for another leg.
     Beside,
-    /// All whose quota is another than that of this route with this credential.
-    OtherQuota(RouteId, CredentialId),
+    /// All whose quota has not limited the request.
+    OtherQuota,
 }
 
 /// Where a look is written down.
@@ -226,9 +226,7 @@ impl Gateway {
                 return Verdict::Gated { gate, retry_at };
             }
         };
-        if let Field::OtherQuota(other, key) = field
-            && self.quota(other, key) == self.quota(route, credential)
-        {
+        if field == Field::OtherQuota && live.limited.contains(&self.registry.quota(route, credential)) {
             return Verdict::Spent;
         }
         let pick = Pick { route, credential, worst_case: wanted };
@@ -238,7 +236,7 @@ impl Gateway {
 
     /// The credential for a call, or what closes the route and until when.
     fn gate(&self, view: &View<'_>, route: RouteId) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
-        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, route)?;
+        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, &view.live.limited, route)?;
         let is_gate = match self.policy.all_unhealthy {
             AllUnhealthy::LeastBad => false,
             AllUnhealthy::Error => true,
@@ -273,12 +271,6 @@ impl Gateway {
         let by = second.map(|second| order.compare(&chosen.standing, &usable[second].standing).1);
         candidates[chosen.pick.route.index()].verdict = Verdict::Chosen { by };
     }
-
-    /// What shares one quota, as the gateway believes: a model in a project.
-    fn quota(&self, route: RouteId, credential: CredentialId) -> (u16, u16) {
-        let model = self.registry.routes[route.index()].model;
-        (self.registry.credentials[credential.index()].0, model.0)
-    }
 }
 
 /// The position of the best, leaving one out.
@@ -293,7 +285,7 @@ impl Field {
         match self {
             Field::Only(only) => route == only,
             Field::Except(other) => route != other,
-            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) | Field::Beside => true,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota | Field::Beside => true,
         }
     }
 }
