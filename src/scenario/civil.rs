@@ -27,7 +27,11 @@ pub(super) fn start(f: &mut Form<'_, '_>) -> Option<ZonedDateTime> {
     let read = word.text.parse::<ZonedDateTime>().ok();
     if read.is_none() {
         let help = "for example `start = \"2027-03-14T00:30[America/Los_Angeles]\"`".to_owned();
-        f.problem(&word.span, format!("`{}` is not a time in a zone", word.text), Some(zone_help(&word, help)));
+        f.problem(
+            &word.span,
+            format!("`{}` is not a time in a zone", word.text),
+            Some(zone_help(&word, help)),
+        );
     }
     read
 }

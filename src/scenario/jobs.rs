@@ -80,7 +80,8 @@ fn steps(f: &mut Form<'_, '_>, world: &World, drafts: Vec<Draft>) -> Vec<Step> {
     }
     for (waiting, before, word) in waits {
         if reaches(&steps, before, waiting) {
-            let text = format!("`{}` waits for `{}`, which waits for it", name(world, &names, waiting), word.text);
+            let text =
+                format!("`{}` waits for `{}`, which waits for it", name(world, &names, waiting), word.text);
             f.problem(&word.span, text, Some("steps cannot wait for each other in a circle".to_owned()));
         }
     }
@@ -114,7 +115,9 @@ mod tests {
                         price = { input = '$1.00/Mtok', output = '$8.00/Mtok' }\n[[job]]\nname = 'turn'\n";
 
     fn step(name: &str, after: &str) -> String {
-        format!("[[job.step]]\nname = '{name}'\nafter = [{after}]\ntokens = {{ input = 1, output_max = 1 }}\n")
+        format!(
+            "[[job.step]]\nname = '{name}'\nafter = [{after}]\ntokens = {{ input = 1, output_max = 1 }}\n"
+        )
     }
 
     fn problems(text: &str) -> Vec<String> {
@@ -127,7 +130,10 @@ mod tests {
         let text = format!("{HEAD}{}{}", step("answer", "'plan'"), step("plan", ""));
         let scenario = load("job.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
         let jobs = &scenario.variants[0].setup().jobs;
-        assert_eq!((jobs[0].steps[0].after.as_slice(), jobs[0].steps[1].after.as_slice()), (&[1][..], &[][..]));
+        assert_eq!(
+            (jobs[0].steps[0].after.as_slice(), jobs[0].steps[1].after.as_slice()),
+            (&[1][..], &[][..])
+        );
     }
 
     #[test]
@@ -135,8 +141,11 @@ mod tests {
         let text = format!("{}{}{}", step("a", "'c'"), step("b", "'a'"), step("c", "'b'"));
         assert_eq!(
             problems(&text),
-            ["`a` waits for `c`, which waits for it", "`b` waits for `a`, which waits for it",
-             "`c` waits for `b`, which waits for it"]
+            [
+                "`a` waits for `c`, which waits for it",
+                "`b` waits for `a`, which waits for it",
+                "`c` waits for `b`, which waits for it"
+            ]
         );
         assert_eq!(problems(&step("a", "'a'")), ["`a` waits for `a`, which waits for it"]);
     }

@@ -91,13 +91,15 @@ fn limits(world: &World) -> Limits {
         tenant_legs_max: policy.concurrency.tenant_max,
         calls_per_task: policy.fuse.calls_per_task,
         calls_per_run: policy.fuse.calls_per_run,
+        terminal_scope: policy.fuse.terminal,
     }
 }
 
 impl World {
     /// The latest instant at which a call can be made: no request of the file is open longer.
     pub(super) fn last_call(&self) -> Timestamp {
-        let times = |n: u32, length: Duration| Duration::from_nanos(length.nanos().saturating_mul(u64::from(n)));
+        let times =
+            |n: u32, length: Duration| Duration::from_nanos(length.nanos().saturating_mul(u64::from(n)));
         let of_source = self.sources.iter().filter(|source| source.count > 0).map(|source| {
             let deadline = source.template.deadline;
             let last = match &source.pace {
@@ -110,7 +112,8 @@ impl World {
         });
         let of_job = self.jobs.iter().map(|job| {
             let begun = job.first.after(times(job.count - 1, job.gap.longest()));
-            let step = |step: &Step| self.sources[usize::from(step.source)].template.deadline.plus(step.think);
+            let step =
+                |step: &Step| self.sources[usize::from(step.source)].template.deadline.plus(step.think);
             job.steps.iter().map(step).fold(begun, Timestamp::after)
         });
         of_source.chain(of_job).max().unwrap_or_default()

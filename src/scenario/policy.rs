@@ -10,11 +10,11 @@ use super::retry::retry;
 use super::stops::{concurrency, fuse, hedge};
 use crate::gateway::{AllUnhealthy, Budget, Cooldown, Eligibility, Ranking, Timeouts};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::health;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::ranking::{Key, Order};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Remedy, Taxonomy};
-use crate::policy::health;
 use crate::units::Money;
 
 /// All knobs.

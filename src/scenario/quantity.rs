@@ -185,7 +185,8 @@ fn count_from_one(text: &str) -> Result<u32, Complaint> {
 }
 
 fn priority(text: &str) -> Result<u8, Complaint> {
-    u8::try_from(whole(text)?).map_err(|_| Complaint::new(format!("`{text}` is more than 255, the most there is")))
+    u8::try_from(whole(text)?)
+        .map_err(|_| Complaint::new(format!("`{text}` is more than 255, the most there is")))
 }
 
 fn whole(text: &str) -> Result<u64, Complaint> {

@@ -9,8 +9,8 @@ use super::quantity::{DURATION, LARGE_COUNT};
 use super::tree::Value;
 use super::upstreams::reply;
 
-use crate::sim::{Billed, Counted, Latency, Quota, QuotaFact, Refused, Reply, SaysWhen, Used, Window};
 use crate::policy::prices::Usage;
+use crate::sim::{Billed, Counted, Latency, Quota, QuotaFact, Refused, Reply, SaysWhen, Used, Window};
 use crate::units::{Duration, ModelId, Names, ProjectId};
 use crate::wire::{Response, classify};
 
@@ -19,7 +19,8 @@ const REFUSED_AFTER: Duration = Duration::from_millis(50);
 
 /// A true quota.
 pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
-    let project = f.required_text(about("project", "Whose calls count: all credentials of a project together."));
+    let project =
+        f.required_text(about("project", "Whose calls count: all credentials of a project together."));
     let model = f.text(about("model", "The model whose calls count; all of the project's by default."));
     let counts = f.choice(
         about("counts", "What is counted: calls, or tokens as the request estimates them."),
@@ -27,7 +28,8 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         "requests",
     );
     let limit = f.required(about("limit", "How much fits a window."), &LARGE_COUNT);
-    let used = f.value(about("used", "How much of the first window was used before the run."), &LARGE_COUNT, "0");
+    let used =
+        f.value(about("used", "How much of the first window was used before the run."), &LARGE_COUNT, "0");
     let refused = f.choice(
         about("refused", "Whether calls above it count too."),
         &[("counts", Refused::Counts), ("free", Refused::IsFree)],

@@ -55,17 +55,22 @@ pub(super) fn concurrency(f: &mut Form<'_, '_>) -> Concurrency {
 
 /// What stops everything.
 pub(super) fn fuse(f: &mut Form<'_, '_>) -> Fuse {
-    let words =
-        [("request", FuseScope::Request), ("account", FuseScope::Account), ("run", FuseScope::Run)];
+    let words = [("request", FuseScope::Request), ("account", FuseScope::Account), ("run", FuseScope::Run)];
     let doc = "What a terminal fault stops: the request that met it, whatever would use the same project, or \
                everything.";
     Fuse {
         calls_per_task: f.optional(
-            about("calls_per_task", "Calls that a task may make, retries and hedges included; no limit by default."),
+            about(
+                "calls_per_task",
+                "Calls that a task may make, retries and hedges included; no limit by default.",
+            ),
             &LARGE_COUNT,
         ),
         calls_per_run: f.optional(
-            about("calls_per_run", "Calls that a run may make, retries and hedges included; no limit by default."),
+            about(
+                "calls_per_run",
+                "Calls that a run may make, retries and hedges included; no limit by default.",
+            ),
             &LARGE_COUNT,
         ),
         terminal: f.choice(about("terminal", doc), &words, "request"),

@@ -44,7 +44,8 @@ fn pace(f: &mut Form<'_, '_>) -> Pace {
     let doc = "So many clients instead, each of which asks again after its reply.";
     let clients = f.optional(about("clients", doc), &COUNT_FROM_ONE);
     let doc = "From a client's reply to its next request; nothing by default.";
-    let think = f.custom(about("think", doc), "a time or a distribution", |f, node| latency(f, "think", node));
+    let think =
+        f.custom(about("think", doc), "a time or a distribution", |f, node| latency(f, "think", node));
     match (f.has("gap"), f.has("clients")) {
         (true, true) => {
             let help = Some("an open stream has a `gap`, a closed one has `clients`".to_owned());
@@ -109,10 +110,7 @@ fn payer(f: &mut Form<'_, '_>, world: &World) -> Payer {
     let tasks: Vec<Name> = catalog.tasks.iter().map(|task| task.name).collect();
     let task = task.and_then(|word| position(f, "task", &word, &tasks, &catalog.names));
     let kind = task.map(id);
-    Payer {
-        task: kind.map(|kind| Task { id: TaskId(u32::from(kind)), kind }),
-        tenant: tenant(f, world),
-    }
+    Payer { task: kind.map(|kind| Task { id: TaskId(u32::from(kind)), kind }), tenant: tenant(f, world) }
 }
 
 /// Who pays.
