@@ -1,5 +1,6 @@
 //! What a gateway does, and what it says about why.
 
+use super::policy::FuseScope;
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::Reasons;
 use crate::policy::ledger::{Amount, Denied, Level, Settlement};
@@ -158,6 +159,17 @@ pub enum StopReason {
     CallsPerRun,
     /// A terminal fault of an earlier call.
     Terminal(Failure),
+}
+
+impl StopReason {
+    /// The fuse that it tells of.
+    pub const fn fuse(self) -> FuseKind {
+        match self {
+            StopReason::CallsPerTask => FuseKind::CallsPerTask,
+            StopReason::CallsPerRun => FuseKind::CallsPerRun,
+            StopReason::Terminal(_) => FuseKind::Terminal,
+        }
+    }
 }
 
 /// The name of a failure.
@@ -553,6 +565,7 @@ labels! {
         Attempts => "attempts", Money => "money", Slot => "slot", Fuse => "fuse", Route => "route",
     }
     FuseKind { CallsPerTask => "calls_per_task", CallsPerRun => "calls_per_run", Terminal => "terminal" }
+    FuseScope { Request => "request", Account => "account", Run => "run" }
     Freshness { Fresh => "fresh", Stale => "stale" }
     Basis { Receipt => "receipt", Assumed => "assumed", Corrected => "corrected" }
     WaitRefusal { Deadline => "deadline", TooLong => "too_long" }

@@ -156,6 +156,8 @@ impl Findings {
             }
             What::Declared(_)
             | What::Arrived { .. }
+            | What::TaskBegan { .. }
+            | What::TaskEnded { .. }
             | What::Abandoned { .. }
             | What::Woke { .. }
             | What::Operated { .. }

@@ -115,7 +115,12 @@ impl Metrics {
             }
             What::Acted(action) => self.look_at_action(book, entry.at, action),
             What::Decided(decision) => self.look_at_decision(book, entry.at, decision),
-            What::Declared(_) | What::Abandoned { .. } | What::Woke { .. } | What::Operated { .. } => {}
+            What::Declared(_)
+            | What::TaskBegan { .. }
+            | What::TaskEnded { .. }
+            | What::Abandoned { .. }
+            | What::Woke { .. }
+            | What::Operated { .. } => {}
         }
     }
 
@@ -168,6 +173,9 @@ impl Metrics {
             | Decision::Alerted { .. }
             | Decision::Settled { .. }
             | Decision::WaitRefused { .. }
+            | Decision::HedgeSkipped { .. }
+            | Decision::Queued { .. }
+            | Decision::Blew { .. }
             | Decision::TimedOut { .. } => {}
         }
     }
@@ -264,6 +272,8 @@ fn is_control_success(book: &Book<'_>, request: RequestId, outcome: &Outcome, at
         | Outcome::Truncated { .. }
         | Outcome::Exhausted { .. }
         | Outcome::AllGated { .. }
+        | Outcome::NoCandidate { .. }
+        | Outcome::Stopped { .. }
         | Outcome::DeadlineExceeded { .. }
         | Outcome::Abandoned => false,
     }

@@ -4,9 +4,10 @@
 use super::{Expectation, Judge, Law, RunVerdict};
 use crate::gateway::{
     Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Outcome, Payer, Receipt,
-    Request, Role, Verdict,
+    Request, Role, SideEffect, Verdict,
 };
 use crate::policy::eligibility::{Envelope, Offer, exclusions};
+use crate::policy::health::State;
 use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
@@ -175,7 +176,16 @@ impl<'a> Play<'a> {
     pub(crate) fn arrive_with(&mut self, id: RequestId, envelope: Envelope, delivery: Delivery) -> &mut Self {
         let payer = Payer { task: None, tenant: Some(TenantId(0)) };
         let deadline = self.now.after(MS(1_200));
-        let request = Request { id, payer, envelope, deadline, delivery, draw: 0 };
+        let request = Request {
+            id,
+            payer,
+            envelope,
+            deadline,
+            delivery,
+            effect: SideEffect::None,
+            priority: 0,
+            draw: 0,
+        };
         let slot = id.index();
         self.attempts.resize(self.attempts.len().max(slot + 1), 0);
         self.spent.resize(self.spent.len().max(slot + 1), Money::ZERO);
@@ -199,7 +209,8 @@ impl<'a> Play<'a> {
                 } else {
                     Verdict::Excluded { reasons, missing }
                 };
-                let mut candidate = Candidate { route: RouteId(at), verdict, worst_case };
+                let mut candidate =
+                    Candidate { route: RouteId(at), verdict, worst_case, health: State::Healthy };
                 change(&mut candidate);
                 candidate
             })

@@ -1,6 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
+use crate::gateway::FuseScope;
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::Amount;
 use crate::units::{
@@ -181,6 +182,8 @@ pub struct Limits {
     pub calls_per_task: Option<u64>,
     /// Calls a run may make.
     pub calls_per_run: Option<u64>,
+    /// What a terminal fault stops.
+    pub terminal_scope: FuseScope,
 }
 
 impl Default for Limits {
@@ -198,6 +201,7 @@ impl Default for Limits {
             tenant_legs_max: u32::MAX,
             calls_per_task: None,
             calls_per_run: None,
+            terminal_scope: FuseScope::Request,
         }
     }
 }

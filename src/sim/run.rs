@@ -165,22 +165,22 @@ fn arrive(
     {
         world.agenda.add(at.after(gap), Event::Arrive(source));
     }
-    admit(world, at, source, None, None, scribe, effects);
+    world.arrived[usize::from(source)] += 1;
+    admit(world, at, RequestName { source, ordinal }, None, None, scribe, effects);
 }
 
 /// A request arrives.
 fn admit(
     world: &mut World<'_>,
     at: Timestamp,
-    source: u16,
+    name: RequestName,
     part: Option<Part>,
     cause: Option<u64>,
     scribe: &mut Scribe<'_, impl Observer>,
     effects: &mut Effects,
 ) {
+    let RequestName { source, ordinal } = name;
     let template = &world.setup.sources[usize::from(source)].template;
-    let ordinal = world.arrived[usize::from(source)];
-    world.arrived[usize::from(source)] += 1;
     let id = world.slot();
     let mut payer = template.payer;
     if let Some(part) = part {
@@ -197,7 +197,6 @@ fn admit(
         priority: template.priority,
         draw: mix(world.source_hash(source) ^ mix(u64::from(ordinal) + 1)),
     };
-    let name = RequestName { source, ordinal };
     let arrival = scribe.write(at, cause, What::Arrived { request: &request, name });
     let stamp = world.stamp();
     world.admit(&request, name, stamp, arrival, part);
@@ -232,7 +231,7 @@ fn begin_step(
     effects: &mut Effects,
 ) {
     let progress = world.jobs.get(task);
-    let (cause, failed) = (progress.entry, progress.failed);
+    let (cause, failed, job) = (progress.entry, progress.failed, progress.ordinal);
     let setup = &world.setup.jobs[usize::from(progress.job)].steps[usize::from(step)];
     if failed {
         if world.jobs.closed(task) {
@@ -241,9 +240,9 @@ fn begin_step(
         return;
     }
     world.jobs.open(task, setup.times);
-    for _ in 0..setup.times {
-        let part = Part { task, step };
-        admit(world, at, setup.source, Some(part), Some(cause), scribe, effects);
+    for nth in 0..setup.times {
+        let name = RequestName { source: setup.source, ordinal: job * setup.times + nth };
+        admit(world, at, name, Some(Part { task, step }), Some(cause), scribe, effects);
     }
 }
 
@@ -461,6 +460,8 @@ mod tests {
             envelope,
             deadline,
             delivery: Delivery::Whole,
+            effect: SideEffect::None,
+            priority: 0,
             hangs_up: None,
         };
         let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(Latency::Never), count: 1 };

@@ -104,6 +104,8 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
         SourceFact { name: name("load"), kind: SourceKind::Stream },
     ];
     catalog.limits = Limits { attempts_max: 2, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
+    catalog.quotas =
+        vec![QuotaFact { project: ProjectId(0), model: Some(ModelId(0)), limit: 500, used: 120 }];
     catalog.versions = Versions {
         policy: Some(name("route-policy-v3")),
         prices: Some(name("prices-2026-07")),
@@ -123,7 +125,7 @@ fn name(catalog: &Catalog, text: &str) -> Name {
 pub(crate) fn request() -> Request {
     Request {
         id: REQUEST,
-        payer: Payer { task: Some(TaskId(0)), tenant: Some(TenantId(0)) },
+        payer: Payer { task: Some(Task { id: TaskId(0), kind: 0 }), tenant: Some(TenantId(0)) },
         envelope: Envelope {
             capabilities: Set64::of(0).with(Set64::of(1)),
             regions: Set64::of(0),
@@ -138,6 +140,8 @@ pub(crate) fn request() -> Request {
         },
         deadline: at(1_200),
         delivery: Delivery::Whole,
+        effect: SideEffect::None,
+        priority: 0,
         draw: 7,
     }
 }
@@ -207,7 +211,7 @@ fn preamble<O: Observer>(stage: &mut Stage<'_, O>) {
     for declared in [
         Declared::Limits,
         Declared::Tenant(TenantId(0)),
-        Declared::Task(TaskId(0)),
+        Declared::Task(0),
         Declared::Route(PRIMARY),
         Declared::Route(FALLBACK),
     ] {
@@ -262,7 +266,8 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
 const OUTRANKED: Verdict = Verdict::Outranked { by: ranking::Key::Order };
 
 fn seek<O: Observer>(stage: &mut Stage<'_, O>, route: RouteId, verdicts: [Verdict; 2]) {
-    let candidate = |route, verdict| Candidate { route, verdict, worst_case: cents(16) };
+    let candidate =
+        |route, verdict| Candidate { route, verdict, worst_case: cents(16), health: health::State::Healthy };
     let candidates = [candidate(PRIMARY, verdicts[0]), candidate(FALLBACK, verdicts[1])];
     stage.then(What::Considered { request: REQUEST, candidates: &candidates });
     let amount = Amount { money: cents(16), tokens: 9_000 };
@@ -304,8 +309,9 @@ fn end<O: Observer>(
 pub(crate) fn oddities(observer: &mut impl Observer) {
     let catalog = catalog();
     let mut stage = Stage::new(observer);
+    odd_tasks(&mut stage);
     let arrived = Request {
-        payer: Payer::default(),
+        payer: Payer { task: Some(Task { id: TaskId(1), kind: 0 }), tenant: None },
         envelope: Envelope {
             deployments: Set64::of(1),
             task_type: Some(1),
@@ -318,6 +324,8 @@ pub(crate) fn oddities(observer: &mut impl Observer) {
         },
         deadline: Timestamp::MAX,
         delivery: Delivery::Stream,
+        effect: SideEffect::Some,
+        priority: 9,
         ..request()
     };
     stage.first(at(5), What::Arrived { request: &arrived, name: RequestName { source: 1, ordinal: 16 } });
@@ -330,9 +338,41 @@ pub(crate) fn oddities(observer: &mut impl Observer) {
         scripted: Scripted::Forbidden,
     });
     odd_facts(&mut stage, &catalog);
-    odd_verdicts(&mut stage);
+    odd_verdicts(&mut stage, &catalog);
     odd_decisions(&mut stage, &catalog);
     odd_outcomes(&mut stage, &catalog);
+}
+
+/// The sample catalogue with every limit there is.
+pub(crate) fn limited() -> Catalog {
+    let mut catalog = catalog();
+    catalog.limits = Limits {
+        route_legs_max: 8,
+        task_legs_max: 5,
+        tenant_legs_max: 20,
+        calls_per_task: Some(24),
+        calls_per_run: Some(1_000),
+        terminal_scope: FuseScope::Run,
+        ..catalog.limits
+    };
+    catalog
+}
+
+/// What a catalogue declares.
+pub(crate) fn declared(observer: &mut impl Observer) {
+    preamble(&mut Stage::new(observer));
+}
+
+/// A third task of a kind begins, and two others end.
+fn odd_tasks<O: Observer>(stage: &mut Stage<'_, O>) {
+    stage.first(at(2), What::Declared(Declared::Quota(0)));
+    for (slot, ordinal, end) in [(3, 0, TaskEnd::Answered), (2, 1, TaskEnd::Failed)] {
+        let task = TaskId(slot);
+        stage.first(at(3), What::TaskBegan { task, name: TaskName { kind: 0, ordinal: Some(ordinal) } });
+        stage.then(What::TaskEnded { task, end });
+    }
+    let name = TaskName { kind: 0, ordinal: Some(2) };
+    stage.first(at(4), What::TaskBegan { task: TaskId(1), name });
 }
 
 const BENCHES: [Bench; 5] = [
@@ -349,7 +389,8 @@ fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     stage.then(What::CallLost { call });
     stage.then(What::Abandoned { request: REQUEST });
     let waits = [Wait::Attempt(call), Wait::FirstByte(call), Wait::Idle(call), Wait::Receipt(call)];
-    let others = [Wait::Deadline(REQUEST), Wait::Health(HealthId(0)), Wait::Retry(REQUEST)];
+    let others =
+        [Wait::Deadline(REQUEST), Wait::Health(HealthId(0)), Wait::Hedge(REQUEST), Wait::Retry(REQUEST)];
     for wait in waits.into_iter().chain(others) {
         stage.then(What::Woke { wait });
     }
@@ -365,7 +406,8 @@ fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     }
 }
 
-fn odd_verdicts<O: Observer>(stage: &mut Stage<'_, O>) {
+fn odd_verdicts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
+    let denied = Failure { class: Class::Auth, code: Some(name(catalog, "invalid_auth")) };
     let excluded = |reasons, missing| Verdict::Excluded { reasons, missing };
     let residency = Reason::ALL.into_iter().skip(1).fold(Reasons::ALL, Reasons::without);
     let verdicts = [
@@ -373,11 +415,17 @@ fn odd_verdicts<O: Observer>(stage: &mut Stage<'_, O>) {
         excluded(residency, None),
         Verdict::Gated { gate: Gate::Breaker, retry_at: Some(at(900)) },
         Verdict::Gated { gate: Gate::Cooldown, retry_at: None },
+        Verdict::Gated { gate: Gate::Concurrency, retry_at: None },
+        Verdict::Gated { gate: Gate::Health, retry_at: Some(at(60_000)) },
+        Verdict::Gated { gate: Gate::Fuse(denied), retry_at: None },
         Verdict::Spent,
+        Verdict::Taken,
         Verdict::Unaffordable { level: Level::Tenant },
         Verdict::Chosen { by: None },
     ];
-    let candidates = verdicts.map(|verdict| Candidate { route: FALLBACK, verdict, worst_case: cents(64) });
+    let health = health::State::Unhealthy;
+    let candidates =
+        verdicts.map(|verdict| Candidate { route: FALLBACK, verdict, worst_case: cents(64), health });
     stage.then(What::Considered { request: REQUEST, candidates: &candidates });
     stage.then(What::Considered { request: REQUEST, candidates: &candidates[..2] });
 }
@@ -431,6 +479,13 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     for why in [WaitRefusal::Deadline, WaitRefusal::TooLong] {
         stage.decide(Decision::WaitRefused { request: REQUEST, wait: ms(30_000), left: ms(800), why });
     }
+    for why in [HedgeSkip::Attempts, HedgeSkip::Money, HedgeSkip::Slot, HedgeSkip::Fuse, HedgeSkip::Route] {
+        stage.decide(Decision::HedgeSkipped { request: REQUEST, why });
+    }
+    stage.decide(Decision::Queued { request: REQUEST, waiting: 3 });
+    for fuse in [FuseKind::CallsPerTask, FuseKind::CallsPerRun, FuseKind::Terminal] {
+        stage.decide(Decision::Blew { fuse, request: REQUEST, calls: 24 });
+    }
     for class in [Class::AttemptTimeout, Class::FirstByteTimeout, Class::IdleTimeout, Class::Deadline] {
         stage.decide(Decision::TimedOut { call, class });
     }
@@ -446,7 +501,11 @@ fn odd_outcomes<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         Outcome::BudgetExceeded { level: Level::Tenant, last: None },
         Outcome::AllGated { retry_at: Some(at(900)), last: None },
         Outcome::AllGated { retry_at: None, last: Some(last) },
+        Outcome::NoCandidate { retry_at: Some(at(60_000)), last: None },
         Outcome::NoEligibleRoute,
+        Outcome::Stopped { reason: StopReason::CallsPerTask, last: None },
+        Outcome::Stopped { reason: StopReason::CallsPerRun, last: Some(last) },
+        Outcome::Stopped { reason: StopReason::Terminal(last), last: None },
         Outcome::DeadlineExceeded { last: Some(last) },
         Outcome::Abandoned,
     ] {

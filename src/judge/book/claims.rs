@@ -112,6 +112,9 @@ impl Book<'_> {
             | Decision::Classified { .. }
             | Decision::Freed { .. }
             | Decision::Alerted { .. }
+            | Decision::HedgeSkipped { .. }
+            | Decision::Queued { .. }
+            | Decision::Blew { .. }
             | Decision::TimedOut { .. } => {}
         }
     }

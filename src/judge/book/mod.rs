@@ -17,6 +17,7 @@ use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::ledger::{Amount, Level};
 use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
+use crate::trace::Text;
 use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
 
 /// What the judge knows.
@@ -203,7 +204,7 @@ impl<'a> Book<'a> {
         let payer = page.map(|page| page.request.payer).unwrap_or_default();
         [
             page.map(|page| (Level::Request, &page.account)),
-            payer.task.and_then(|task| self.tasks.get(task.index())).map(|account| (Level::Task, account)),
+            payer.task.and_then(|task| self.tasks.get(task.id.index())).map(|account| (Level::Task, account)),
             payer.tenant.and_then(|tenant| self.tenants.get(tenant.index())).map(|a| (Level::Tenant, a)),
         ]
         .into_iter()
@@ -278,6 +279,7 @@ impl<'a> Book<'a> {
         match source.kind {
             SourceKind::Listed => text.to_owned(),
             SourceKind::Stream => format!("{text}/{}", u64::from(name.ordinal) + 1),
+            SourceKind::Step { .. } => Text::Request(self.facts, name).to_string(),
         }
     }
 }

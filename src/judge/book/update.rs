@@ -12,8 +12,15 @@ impl Book<'_> {
     /// Takes in one entry. The laws have seen it.
     pub fn take_in(&mut self, entry: &Entry<'_>) {
         match entry.what {
-            What::Declared(_) => {}
+            What::Declared(_) | What::TaskEnded { .. } => {}
             What::Arrived { request, name } => self.arrive(entry, request, name),
+            What::TaskBegan { task, name } => {
+                let cap = self.facts.tasks.get(usize::from(name.kind)).map_or(Amount::MAX, |kind| kind.cap);
+                if self.tasks.len() <= task.index() {
+                    self.tasks.resize(task.index() + 1, Account::default());
+                }
+                self.tasks[task.index()] = Account::new(cap, None);
+            }
             What::Abandoned { request } => {
                 self.stimulus = Stimulus::Other;
                 if let Some(page) = self.requests.get_mut(request.index()) {
@@ -101,7 +108,9 @@ impl Book<'_> {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
             Wait::FirstByte(call) => (call, Class::FirstByteTimeout),
             Wait::Idle(call) => (call, Class::IdleTimeout),
-            Wait::Deadline(_) | Wait::Receipt(_) | Wait::Health(_) | Wait::Retry(_) => return,
+            Wait::Deadline(_) | Wait::Receipt(_) | Wait::Health(_) | Wait::Hedge(_) | Wait::Retry(_) => {
+                return;
+            }
         };
         let Some(page) = self.calls.get_mut(call.index()).filter(|page| page.is_wanted()) else { return };
         page.fired = Some(class);
@@ -156,7 +165,7 @@ impl Book<'_> {
             page.ways = Ways::Several;
         }
         let (serial, name, payer) = (page.serial, page.name, page.request.payer);
-        if let Some(account) = payer.task.and_then(|task| self.tasks.get_mut(task.index())) {
+        if let Some(account) = payer.task.and_then(|task| self.tasks.get_mut(task.id.index())) {
             account.hold(worst_case, entry.at);
         }
         let tenant = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index()));
@@ -243,7 +252,7 @@ impl Book<'_> {
         if let Some(request) = request.filter(|request| request.serial == page.serial) {
             request.account.settle(0, page.worst_case, billed);
         }
-        if let Some(account) = page.payer.task.and_then(|task| self.tasks.get_mut(task.index())) {
+        if let Some(account) = page.payer.task.and_then(|task| self.tasks.get_mut(task.id.index())) {
             account.settle(0, page.worst_case, billed);
         }
         if let Some(account) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {

@@ -61,16 +61,18 @@ fn flaw(
         | Verdict::Outranked { .. }
         | Verdict::Gated { .. }
         | Verdict::Spent
+        | Verdict::Taken
         | Verdict::Unaffordable { .. }
             if !truth.reasons.is_empty() =>
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return None,
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } | Verdict::Taken => return None,
         Verdict::Gated { gate, .. } => match (gate, book.access(route, at)) {
             (Gate::Breaker, Access::Broken | Access::Doubtful) => true,
             (Gate::Cooldown, Access::Benched) => true,
             (Gate::Breaker, Access::Free | Access::Benched) => false,
+            (Gate::Concurrency | Gate::Health | Gate::Fuse(_), _) => true,
             (Gate::Cooldown, Access::Free | Access::Broken | Access::Doubtful) => {
                 book.benches.route_until(book.facts, route) > at
             }
@@ -85,7 +87,9 @@ fn flaw(
         Verdict::Gated { gate, .. } => format!("{} is closed by no {}", name(), gate.label()),
         Verdict::Spent => format!("{} was not called often enough to be spent", name()),
         Verdict::Unaffordable { level } => format!("{} is affordable for the {}", name(), level.label()),
-        Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } => String::new(),
+        Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } | Verdict::Taken => {
+            String::new()
+        }
     })
 }
 
@@ -100,7 +104,7 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let id = reply.request;
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
-        Outcome::AllGated { .. } => book.routes().find(|route| {
+        Outcome::AllGated { .. } | Outcome::NoCandidate { .. } => book.routes().find(|route| {
             !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
         }),
         Outcome::Answered { .. }
@@ -109,6 +113,7 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::DeadlineExceeded { .. }
+        | Outcome::Stopped { .. }
         | Outcome::Abandoned => return Ruling::Silent,
     };
     Ruling::unless(found.map(|route| {
@@ -166,10 +171,12 @@ const fn needs_a_cause(what: &What<'_>) -> bool {
     match what {
         What::Declared(_)
         | What::Arrived { .. }
+        | What::TaskBegan { .. }
         | What::Abandoned { .. }
         | What::Woke { .. }
         | What::Operated { .. } => false,
         What::CallBegun { .. }
+        | What::TaskEnded { .. }
         | What::CallVisible { .. }
         | What::CallEnded { .. }
         | What::CallLost { .. }

@@ -124,7 +124,12 @@ impl Laws {
             }
             What::Acted(action) => self.look_at_action(book, entry, action),
             What::Decided(decision) => self.look_at_decision(book, entry, decision),
-            What::Declared(_) | What::Abandoned { .. } | What::Woke { .. } | What::Operated { .. } => {}
+            What::Declared(_)
+            | What::TaskBegan { .. }
+            | What::TaskEnded { .. }
+            | What::Abandoned { .. }
+            | What::Woke { .. }
+            | What::Operated { .. } => {}
         }
     }
 
@@ -227,6 +232,9 @@ impl Laws {
             | Decision::Classified { .. }
             | Decision::Freed { .. }
             | Decision::Alerted { .. }
+            | Decision::HedgeSkipped { .. }
+            | Decision::Queued { .. }
+            | Decision::Blew { .. }
             | Decision::TimedOut { .. } => {}
         }
     }

@@ -76,8 +76,10 @@ pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling 
         | Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::AllGated { .. }
+        | Outcome::NoCandidate { .. }
         | Outcome::NoEligibleRoute
-        | Outcome::DeadlineExceeded { .. } => false,
+        | Outcome::DeadlineExceeded { .. }
+        | Outcome::Stopped { .. } => false,
     };
     Ruling::unless((!names_it).then(|| {
         let (who, what) = (book.request_name(reply.request), reply.outcome.label());
@@ -135,8 +137,10 @@ pub(super) fn replies_what_was_seen(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::AllGated { .. }
+        | Outcome::NoCandidate { .. }
         | Outcome::NoEligibleRoute
         | Outcome::DeadlineExceeded { .. }
+        | Outcome::Stopped { .. }
         | Outcome::Abandoned => None,
     };
     Ruling::unless(answered.filter(|route| *route != committed).map(|route| {
@@ -196,7 +200,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
                 Some(format!("although no cap of the {} refuses a call", level.label()))
             }
         }
-        Outcome::AllGated { last, .. } => misnamed(page, last),
+        Outcome::AllGated { last, .. }
+        | Outcome::NoCandidate { last, .. }
+        | Outcome::Stopped { last, .. } => misnamed(page, last),
         Outcome::NoEligibleRoute => None,
         Outcome::DeadlineExceeded { .. } if reply.at < page.request.deadline => {
             Some(format!("before its deadline at {}", page.request.deadline))
