@@ -86,6 +86,7 @@ fn limits(world: &World) -> Limits {
         calls_per_route_max: policy.retry.calls_per_route_max,
         reserve_retries: policy.eligibility.reserve_retries,
         probes_max: policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
+        probe_timeout: policy.breaker.as_ref().and_then(|breaker| breaker.probe_timeout),
         route_legs_max: policy.concurrency.route_max,
         task_legs_max: policy.concurrency.task_max,
         tenant_legs_max: policy.concurrency.tenant_max,

@@ -2,11 +2,11 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::{Decision, Freshness};
-use crate::judge::book::{Book, Stimulus};
+use crate::judge::book::{Book, CallPage, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::{breaker, health};
-use crate::units::{BreakerId, HealthId, Timestamp};
+use crate::units::{BreakerId, Duration, HealthId, Timestamp};
 
 pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
     let Some(page) = book.route(begun.route).and_then(|fact| book.breaker(fact.breaker)) else {
@@ -21,12 +21,21 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
         breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
+            let probes = if page.probes < allowed { page.probes } else { heard_of(book, begun, page.moves) };
             Ruling::unless(
-                (page.probes >= allowed)
-                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())),
+                (probes >= allowed)
+                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), probes + 1, route())),
             )
         }
     }
+}
+
+/// Probes that may still report in time; one that was silent for too long has lost its slot.
+fn heard_of(book: &Book<'_>, begun: &Begun, moves: u32) -> u32 {
+    let breaker = book.route(begun.route).map(|fact| (fact.breaker, moves));
+    let patience = book.facts.limits.probe_timeout.unwrap_or(Duration::MAX);
+    let is_awaited = |call: &&CallPage| call.probe == breaker && begun.at.since(call.begun) < patience;
+    book.calls().iter().filter(is_awaited).count() as u32
 }
 
 /// Every move to OPEN puts the law to the test; no move leaves it early.

@@ -54,7 +54,7 @@ laws! {
         "When identity, funds or compliance says stop, no further call is made for the request, on any \
          route."
     TerminalKeepsItsName "terminal_keeps_its_name"
-        "A terminal fault is answered by its real name."
+        "A terminal fault is answered by its real name, unless an optional leg met it and the first goes on."
     EligibleOnly "eligible_only"
         "No call goes to a route that the envelope excludes: region, class, capability, task, contract, \
          size, cost."

@@ -72,13 +72,15 @@ pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling 
     let names_it = match reply.outcome {
         Outcome::Terminal { last } | Outcome::Truncated { last, .. } => last.class == fault.class,
         Outcome::Abandoned => page.abandoned.is_some(),
-        Outcome::Answered { .. }
-        | Outcome::Exhausted { .. }
+        // Identity or funds of an optional leg drop that leg; the first one goes on to its own end.
+        Outcome::Answered { .. } | Outcome::DeadlineExceeded { .. } => {
+            fault.class != Class::PolicyRefusal && page.first_route.is_some_and(|first| first != fault.route)
+        }
+        Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::AllGated { .. }
         | Outcome::NoCandidate { .. }
         | Outcome::NoEligibleRoute
-        | Outcome::DeadlineExceeded { .. }
         | Outcome::Stopped { .. } => false,
     };
     Ruling::unless((!names_it).then(|| {
