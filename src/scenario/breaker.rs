@@ -52,14 +52,10 @@ fn config(f: &mut Form<'_, '_>) -> Config {
 fn trip(f: &mut Form<'_, '_>) -> Trip {
     let about_failures = knob(
         "failures",
-        "Failures in a row that open it.",
+        "Failures in a row that open it, unless there is a `trip`.",
         &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
     );
     let failures = f.value(about_failures, &COUNT_FROM_ONE, "3");
-    if f.has("trip") && f.has("failures") {
-        let help = Some("state `failures` for a run of them, or `trip` for a share or a count".to_owned());
-        f.problem(&f.span_of("failures"), "a breaker opens on a run or on a window, not on both", help);
-    }
     let windowed = f.optional_table("trip", |f| {
         let ratio = f.optional(about("ratio", "The share of failures that opens it."), &SHARE);
         let about_count = knob(

@@ -26,18 +26,15 @@ pub(super) fn job(f: &mut Form<'_, '_>, world: &mut World) {
     }
     let cap = cap(f);
     let kind = id(world.catalog.tasks.len());
-    if let Some(name) = name {
-        world.catalog.tasks.push(TaskFact { name, cap });
-        world.registry.tasks.push(cap);
-    }
+    let unnamed = world.catalog.names.intern("");
+    world.catalog.tasks.push(TaskFact { name: name.unwrap_or(unnamed), cap });
+    world.registry.tasks.push(cap);
     let drafts = f.each("step", |f| step(f, world, kind));
     if drafts.is_empty() && !f.has("step") {
         f.missing("step", "at least one `[[job.step]]`");
     }
     let steps = steps(f, world, drafts.into_iter().flatten().collect());
-    if name.is_some() {
-        world.jobs.push(Job { kind, first, gap: gap.unwrap_or(Latency::Never), count, steps });
-    }
+    world.jobs.push(Job { kind, first, gap: gap.unwrap_or(Latency::Never), count, steps });
 }
 
 /// A step whose predecessors are names yet.

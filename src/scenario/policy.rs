@@ -246,8 +246,12 @@ fn all_unhealthy(f: &mut Form<'_, '_>) -> AllUnhealthy {
         "What to do when every route that could be called is unhealthy: use the least bad one and say so, call \
          none, or only the last one that may be used at all.",
         &[
-            ("error", "the quota cascade: a wrong verdict on health becomes a total outage", ""),
-            ("last_remaining", "two sick routes are none, and one is one", ""),
+            (
+                "error",
+                "the quota cascade: a wrong verdict on health is a total outage",
+                "no_false_no_candidate",
+            ),
+            ("last_remaining", "two sick routes are none, and one is one", "no_false_no_candidate"),
         ],
     );
     let words = [
