@@ -291,13 +291,18 @@ impl Field {
 }
 
 impl Shut {
+    /// The first that opens is told; but a slot can be waited for, whatever else is closed.
     fn gate(&mut self, gate: Gate, retry_at: Option<Timestamp>) {
-        let sooner = match (&self.gated, retry_at) {
-            (None, _) | (Some((_, None)), _) => true,
-            (Some((_, Some(known))), Some(new)) => new < *known,
-            (Some((_, Some(_))), None) => false,
+        let says_more = match (self.gated, gate) {
+            (None, _) | (Some(_), Gate::Concurrency) => true,
+            (Some((Gate::Concurrency, _)), _) => false,
+            (Some((_, known)), _) => match (known, retry_at) {
+                (None, _) => true,
+                (Some(known), Some(new)) => new < known,
+                (Some(_), None) => false,
+            },
         };
-        if sooner {
+        if says_more {
             self.gated = Some((gate, retry_at));
         }
     }
@@ -318,5 +323,35 @@ impl Shut {
             return Refusal::Unaffordable { route, denied };
         }
         if self.eligible > 0 { Refusal::Spent } else { Refusal::Ineligible }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Duration;
+
+    /// The gate that is told of these, and when it opens, in seconds.
+    fn told(gates: &[(Gate, Option<u64>)]) -> (Gate, Option<u64>) {
+        let mut shut = Shut::default();
+        for (gate, secs) in gates {
+            shut.gate(*gate, secs.map(|secs| Timestamp::ZERO.after(Duration::from_secs(secs))));
+        }
+        let Refusal::Gated { gate, retry_at } = shut.refusal() else { panic!("something is closed") };
+        (gate, retry_at.map(|at| at.nanos() / 1_000_000_000))
+    }
+
+    #[test]
+    fn the_first_that_opens_is_told() {
+        let gates = [(Gate::Breaker, Some(9)), (Gate::Cooldown, Some(5)), (Gate::Health, Some(7))];
+        assert_eq!(told(&gates), (Gate::Cooldown, Some(5)));
+        assert_eq!(told(&[(Gate::Cooldown, None), (Gate::Breaker, Some(9))]), (Gate::Breaker, Some(9)));
+    }
+
+    #[test]
+    fn a_slot_can_be_waited_for_whatever_else_is_closed() {
+        let slot = (Gate::Concurrency, None);
+        assert_eq!(told(&[(Gate::Cooldown, Some(5)), slot]), slot);
+        assert_eq!(told(&[slot, (Gate::Cooldown, Some(5))]), slot);
     }
 }

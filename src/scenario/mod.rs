@@ -2,9 +2,12 @@
 //! [`Problems`]: everything that is wrong with it at once.
 
 mod bounds;
+mod breaker;
+mod civil;
 mod expectations;
 mod findings;
 mod form;
+mod jobs;
 mod latency;
 mod lower;
 mod operator;
@@ -13,8 +16,10 @@ mod patterns;
 mod policy;
 mod problems;
 mod quantity;
+mod quotas;
 mod retry;
 mod routes;
+mod stops;
 mod traffic;
 mod tree;
 mod upstreams;

@@ -172,6 +172,8 @@ pub struct Limits {
     pub reserve_retries: u32,
     /// Probes that a half-open breaker lets through at once.
     pub probes_max: u32,
+    /// How long a probe may be silent before another is let through; `None` is for ever.
+    pub probe_timeout: Option<Duration>,
     /// Calls in flight on one route.
     pub route_legs_max: u32,
     /// Calls in flight for one task.
@@ -196,6 +198,7 @@ impl Default for Limits {
             calls_per_route_max: u32::MAX,
             reserve_retries: 0,
             probes_max: u32::MAX,
+            probe_timeout: None,
             route_legs_max: u32::MAX,
             task_legs_max: u32::MAX,
             tenant_legs_max: u32::MAX,

@@ -21,4 +21,12 @@ macro_rules! suite {
     };
 }
 
-const SUITE: &[Embedded] = suite!["routing", "bounded-429", "terminal-errors", "budget-audit"];
+const SUITE: &[Embedded] = suite![
+    "routing",
+    "bounded-429",
+    "terminal-errors",
+    "circuit",
+    "hedging",
+    "budget-audit",
+    "quota-cascade",
+];

@@ -64,7 +64,7 @@ laws! {
     TerminalFuseHolds "terminal_fuse_holds"
         "After a true terminal fault no call is made on the account, or in the run, that such a fault stops."
     TerminalKeepsItsName "terminal_keeps_its_name"
-        "A terminal fault is answered by its real name."
+        "A terminal fault is answered by its real name, unless an optional leg met it and the first goes on."
     EligibleOnly "eligible_only"
         "No call goes to a route that the envelope excludes: region, class, capability, task, contract, \
          size, cost."
