@@ -139,10 +139,10 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("job", |f| jobs::job(f, world));
     f.each("quota", |f| quotas::quota(f, world));
     f.each("operator", |f| operator::command(f, world));
-    if !f.has("route") {
+    if !f.lists("route") {
         f.missing("route", "at least one `[[route]]`");
     }
-    if !["request", "arrivals", "job"].iter().any(|key| f.has(key)) {
+    if !["request", "arrivals", "job"].iter().any(|key| f.lists(key)) {
         f.missing("request", "at least one `[[request]]`, `[[arrivals]]` or `[[job]]`");
     }
 }

@@ -179,7 +179,7 @@ const DEFECTS: &[Defect] = &[
         "routing",
         Variant("breaks = [\"eligible_only\"]"),
         &["eligible_only"],
-        "variant planted is meant to break it and did not in 1 runs",
+        "variant planted is meant to break it and did not in its run",
     ),
     defect(
         "a provider that lies about an empty account, undeclared",
@@ -352,7 +352,7 @@ fn an_expectation_that_is_deleted_or_added_fails_the_pinned_list() {
             "pinned_list: terminal-errors/fallback_never_called is pinned in scenarios/checks.txt and was not checked"
         ]
     );
-    let more = "\n[[expect]]\nname = \"more\"\ncount = { event = \"alerted\" }\nat_least = 0\n";
+    let more = "\n[[expect]]\nname = \"more\"\ncount = { event = \"alerted\" }\nat_least = 1\n";
     let told: Vec<String> = suite("bounded-429", &|text| format!("{text}{more}"));
     assert_eq!(told, ["pinned_list: bounded-429/more was checked and is not pinned in scenarios/checks.txt"]);
 }
