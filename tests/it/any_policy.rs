@@ -38,9 +38,6 @@ proptest! {
     }
 }
 
-/// A full queue turns away who could be served a moment later: no law knows how long a queue may be.
-const QUEUE: &str = "policy.concurrency.queue_max";
-
 /// Knobs that are tables in braces: their values only mean something together.
 const COMPOSED: [(&str, &[&str]); 4] = [
     ("retry.backoff", &["{ fixed = \"0 ms\" }", "{ exponential = { base = \"1 ns\", cap = \"1 h\" } }"]),
@@ -51,7 +48,7 @@ const COMPOSED: [(&str, &[&str]); 4] = [
 
 /// One line a chosen knob, each with a chosen value.
 fn policy(choices: &[(Index, Index)]) -> String {
-    let of_one_value = |path: &str| !COMPOSED.iter().any(|(table, _)| path.contains(table)) && path != QUEUE;
+    let of_one_value = |path: &str| !COMPOSED.iter().any(|(table, _)| path.contains(table));
     let mut known: Vec<(String, Vec<String>)> = knobs()
         .iter()
         .filter(|knob| knob.path.starts_with("policy.") && of_one_value(&knob.path))
