@@ -87,8 +87,9 @@ fn slow(f: &mut Form<'_, '_>) -> Option<Slow> {
 /// What is remembered of the past.
 fn window(f: &mut Form<'_, '_>, trip: Trip, slow: Option<Slow>) -> WindowModel {
     let is_run = matches!(trip, Trip::Run { .. }) && slow.is_none();
+    let is_alone = !f.has("trip") && !f.has("slow"); // a wrong one is told already
     let stated = f.optional_table("window", |f| {
-        if is_run {
+        if is_alone && !f.is_describing() {
             let help = Some("it is for a `trip` or for `slow` calls".to_owned());
             f.problem(&f.span(), "a run of failures has no window", help);
         }

@@ -44,7 +44,11 @@ fn zone_help(word: &Word, example: String) -> String {
 
 fn nearest(zone: &str) -> Option<String> {
     let known: Vec<String> = db().available().map(|name| name.as_str().to_owned()).collect();
-    did_you_mean(zone, known.iter().map(String::as_str))
+    let ending = format!("/{zone}");
+    let of_a_city = known.iter().find(|name| name.ends_with(&ending));
+    of_a_city
+        .map(|name| format!("did you mean `{name}`?"))
+        .or_else(|| did_you_mean(zone, known.iter().map(String::as_str)))
 }
 
 /// `midnight America/Los_Angeles` or `08:30 Europe/Berlin`.

@@ -105,11 +105,11 @@ const NANOS: [(&str, u128); 7] = [
 ];
 
 impl Complaint {
-    pub(super) fn new(text: impl Into<String>) -> Complaint {
+    fn new(text: impl Into<String>) -> Complaint {
         Complaint { text: text.into(), help: None }
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Complaint {
+    fn help(mut self, help: impl Into<String>) -> Complaint {
         self.help = Some(help.into());
         self
     }
@@ -137,8 +137,20 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
 /// 100 years of 365 days, in nanoseconds: several of them add up to less than the end of time.
 pub(super) const DURATION_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000_000;
 
+/// A time, or a word instead of one.
+pub(super) fn or_word(text: &str, word: &str) -> Result<Option<Duration>, Complaint> {
+    if text.trim() == word {
+        return Ok(None);
+    }
+    let is_word = !text.starts_with(|c: char| c.is_ascii_digit());
+    let complaint = |complaint: Complaint| {
+        if is_word { Complaint::new(format!("`{text}` is neither a time nor `{word}`")) } else { complaint }
+    };
+    duration(text).map(Some).map_err(complaint)
+}
+
 fn duration_or_never(text: &str) -> Result<Option<Duration>, Complaint> {
-    if text.trim() == "never" { Ok(None) } else { duration(text).map(Some) }
+    or_word(text, "never")
 }
 
 fn instant(text: &str) -> Result<Timestamp, Complaint> {

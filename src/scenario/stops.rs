@@ -2,7 +2,7 @@
 
 use super::findings::{about, knob};
 use super::form::Form;
-use super::quantity::{COUNT, COUNT_FROM_ONE, Complaint, DURATION, Kind, LARGE_COUNT, Written};
+use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, Kind, LARGE_COUNT, Written, or_word};
 use crate::gateway::{Concurrency, Fuse, FuseScope};
 use crate::policy::hedge::{After, Hedge};
 use crate::units::Duration;
@@ -27,12 +27,8 @@ const PATIENCE: Kind<Option<Duration>> = Kind {
     wants: "a time with its unit, or `p95`",
     example: "\"200 ms\" or \"p95\"",
     written: Written::Text,
-    parse: patience,
+    parse: |text| or_word(text, "p95"),
 };
-
-fn patience(text: &str) -> Result<Option<Duration>, Complaint> {
-    if text.trim() == "p95" { Ok(None) } else { (DURATION.parse)(text).map(Some) }
-}
 
 /// Calls in flight.
 pub(super) fn concurrency(f: &mut Form<'_, '_>) -> Concurrency {
