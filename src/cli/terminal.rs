@@ -16,7 +16,7 @@ pub(super) struct Terminal {
 /// How much to say.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Detail {
-    /// The verdict alone.
+    /// The verdict, and whatever failed.
     Quiet,
     /// A line a scenario, and whatever failed.
     Normal,

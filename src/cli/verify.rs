@@ -1,5 +1,5 @@
-//! `faultlab verify`: three plays in processes of their own, two with all events and one with none, must leave
-//! the same bytes.
+//! `faultlab verify`: three plays in processes of their own, two with all events and one with none, on all cores
+//! and on one, must leave the same bytes.
 
 use super::exit::Exit;
 use super::terminal::{Detail, Paint, Terminal, paint};
@@ -12,27 +12,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(super) fn verify(scenarios: &[String], seed: Option<u64>, terminal: &Terminal) -> Done {
-    let scratch = Scratch::new().map_err(Failure::with(Exit::Output))?;
-    let plays = [("first", "full"), ("second", "full"), ("third", "none")];
-    for (name, events) in plays {
-        play(&scratch.0.join(name), events, scenarios, seed)?;
+    let scratch = Scratch::new("plays").map_err(Failure::with(Exit::Output))?;
+    let plays = [("first", "full", "0"), ("second", "full", "1"), ("third", "none", "0")];
+    for (name, events, threads) in plays {
+        play(&scratch.0.join(name), events, threads, scenarios, seed)?;
     }
-    let at = |play: &str, file: &str| scratch.0.join(play).join(file);
-    let pairs = [
-        (at("first", EVENTS), at("second", EVENTS), "two plays"),
-        (at("first", SUMMARY), at("second", SUMMARY), "two plays"),
-        (at("first", SUMMARY), at("third", SUMMARY), "two event levels"),
-    ];
-    for (a, b, what) in &pairs {
-        if let Some(difference) = first_difference(a, b).map_err(Failure::with(Exit::Output))? {
-            terminal.say(&format!("{}: {what} differ\n{difference}", paint(Paint::Bad, "FAIL")))?;
-            return Ok(Exit::Differed);
-        }
+    if let Some(difference) = difference(&scratch.0).map_err(Failure::with(Exit::Output))? {
+        terminal.say(&format!("{}: {difference}", paint(Paint::Bad, "FAIL")))?;
+        return Ok(Exit::Differed);
     }
     if terminal.detail > Detail::Quiet {
-        let bytes = fs::metadata(&pairs[0].0).map_or(0, |file| file.len());
+        let bytes = fs::metadata(scratch.0.join("first").join(EVENTS)).map_or(0, |file| file.len());
         let text = format!(
-            "three plays in three processes, with all events and with none: {bytes} bytes of events and every summary are equal"
+            "three plays in three processes, on all cores and on one, with all events and with none: {bytes} bytes of events and every summary are equal"
         );
         terminal.say(&format!("{}: {text}\n", paint(Paint::Good, "PASS")))?;
     }
@@ -40,11 +32,18 @@ pub(super) fn verify(scenarios: &[String], seed: Option<u64>, terminal: &Termina
 }
 
 /// One play in a process of its own. Whether its checks hold is not the question here.
-fn play(folder: &Path, events: &str, scenarios: &[String], seed: Option<u64>) -> Result<(), Failure> {
+fn play(
+    folder: &Path,
+    events: &str,
+    threads: &str,
+    scenarios: &[String],
+    seed: Option<u64>,
+) -> Result<(), Failure> {
     let failed = |error| Failure::new(Exit::Bug, error);
     let program = std::env::current_exe().context("cannot find the program itself").map_err(failed)?;
     let mut command = Command::new(program);
     command.args(["run", "--format", "quiet", "--events", events, "--out-dir"]).arg(folder);
+    command.env("RAYON_NUM_THREADS", threads); // 0 is as many as there are cores
     for scenario in scenarios {
         command.args(["--scenario", scenario]);
     }
@@ -61,6 +60,22 @@ fn play(folder: &Path, events: &str, scenarios: &[String], seed: Option<u64>) ->
             Err(Failure::new(exit.unwrap_or(Exit::Bug), anyhow!(text)))
         }
     }
+}
+
+/// What differs between the three plays in a folder, if anything does.
+fn difference(folder: &Path) -> anyhow::Result<Option<String>> {
+    let pairs = [
+        ("two plays", "second", EVENTS),
+        ("two plays", "second", SUMMARY),
+        ("two event levels", "third", SUMMARY),
+    ];
+    for (what, other, file) in pairs {
+        let (a, b) = (folder.join("first").join(file), folder.join(other).join(file));
+        if let Some(difference) = first_difference(&a, &b)? {
+            return Ok(Some(format!("{what} differ\n{difference}")));
+        }
+    }
+    Ok(None)
 }
 
 /// The first line in which two files differ, as both have it.
@@ -90,8 +105,8 @@ fn first_difference(a: &Path, b: &Path) -> anyhow::Result<Option<String>> {
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> anyhow::Result<Scratch> {
-        let path = std::env::temp_dir().join(format!("faultlab-verify-{}", std::process::id()));
+    fn new(name: &str) -> anyhow::Result<Scratch> {
+        let path = std::env::temp_dir().join(format!("faultlab-verify-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Scratch(path))
     }
@@ -110,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_first_line_that_differs_is_shown_as_both_have_it() {
-        let scratch = Scratch::new().unwrap();
+        let scratch = Scratch::new("lines").unwrap();
         let file = |name: &str, text: &str| {
             let path = scratch.0.join(name);
             fs::write(&path, text).unwrap();
@@ -121,5 +136,34 @@ mod tests {
         assert_eq!(first_difference(&a, &b).unwrap().unwrap(), "a, line 2:\n  two\n  2\n");
         let short = file("c", "one\n");
         assert!(first_difference(&a, &short).unwrap().unwrap().contains("(the end of the file)"));
+    }
+
+    #[test]
+    fn a_difference_between_any_two_plays_is_found() {
+        let scratch = Scratch::new("found").unwrap();
+        let write = |play: &str, file: &str, text: &str| {
+            fs::create_dir_all(scratch.0.join(play)).unwrap();
+            fs::write(scratch.0.join(play).join(file), text).unwrap();
+        };
+        let all = [
+            ("first", EVENTS),
+            ("second", EVENTS),
+            ("first", SUMMARY),
+            ("second", SUMMARY),
+            ("third", SUMMARY),
+        ];
+        all.iter().for_each(|(play, file)| write(play, file, "one\ntwo\n"));
+        assert_eq!(difference(&scratch.0).unwrap(), None);
+        for (play, file, what) in [
+            ("second", EVENTS, "two plays differ\nevents.jsonl, line 2:"),
+            ("second", SUMMARY, "two plays differ\nsummary.json, line 2:"),
+            ("third", SUMMARY, "two event levels differ\nsummary.json, line 2:"),
+        ] {
+            write(play, file, "one\n2\n");
+            assert!(difference(&scratch.0).unwrap().unwrap().starts_with(what));
+            write(play, file, "one\ntwo\n");
+        }
+        fs::remove_file(scratch.0.join("second").join(EVENTS)).unwrap();
+        assert!(difference(&scratch.0).is_err(), "a file that is missing is no equal file");
     }
 }

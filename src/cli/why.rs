@@ -13,8 +13,12 @@ use crate::trace::{About, Plot, Story};
 use anyhow::anyhow;
 use std::path::Path;
 
+/// The file as it stands, among its variants.
+const BASE: &str = "base";
+
 /// What was found of a request.
 struct Found {
+    variant: String,
     /// `scenario variant, seed n`.
     place: String,
     story: Vec<String>,
@@ -41,8 +45,8 @@ fn replay(args: &WhyArgs, terminal: &Terminal) -> Result<Found, Failure> {
     let wanted: Vec<String> = args.scenario.iter().cloned().collect();
     let (scenarios, _) = load::scenarios(&wanted, terminal)?;
     let all = || scenarios.iter().flat_map(|one| one.variants.iter().map(move |variant| (one, variant)));
-    let bases = all().filter(|(_, variant)| variant.name == "base");
-    let others = all().filter(|(_, variant)| variant.name != "base");
+    let bases = all().filter(|(_, variant)| variant.name == BASE);
+    let others = all().filter(|(_, variant)| variant.name != BASE);
     let mut known = Vec::new();
     for (scenario, variant) in bases.chain(others) {
         if args.variant.as_ref().is_some_and(|name| *name != variant.name) {
@@ -79,24 +83,27 @@ fn tell(args: &WhyArgs, scenario: &Scenario, variant: &Variant) -> Found {
     let story = Story::new(&setup.catalog, About::Request(args.request.clone()));
     let mut watching = (story, Auditor::new(&setup.catalog, &place, &args.request));
     run(&setup, &mut watching);
-    Found { place, story: watching.0.lines().to_vec(), record: watching.1.finish() }
+    let (variant, story) = (variant.name.clone(), watching.0.lines().to_vec());
+    Found { variant, place, story, record: watching.1.finish() }
 }
 
 fn place(scenario: &str, variant: &str, seed: u64) -> String {
     format!("{scenario}, variant {variant}, seed {seed}")
 }
 
-/// Reads the run that has the request from a folder.
+/// Reads the run that has the request from a folder: as in a replay, a `base` comes before other variants.
 fn read(args: &WhyArgs, folder: &Path) -> Result<Found, Failure> {
     let invalid = Failure::with::<JournalError>(Exit::Invalid);
     let path = if folder.is_dir() { folder.join(EVENTS) } else { folder.to_owned() };
     let reader = Reader::open(&path).map_err(&invalid)?;
     let mut current: Option<(Played, Plot, Audit)> = None;
+    let mut best: Option<Found> = None;
     for line in reader {
         match line.map_err(&invalid)? {
             Line::Header(played) => {
-                if let Some(found) = current.take().and_then(finished) {
-                    return Ok(found);
+                best = better(best, current.take().and_then(finished));
+                if best.as_ref().is_some_and(|best| best.variant == BASE) {
+                    break;
                 }
                 let place = place(&played.scenario, &played.variant, played.seed);
                 let is_wanted = args.variant.as_ref().is_none_or(|name| *name == played.variant)
@@ -112,7 +119,7 @@ fn read(args: &WhyArgs, folder: &Path) -> Result<Found, Failure> {
             }
         }
     }
-    current.take().and_then(finished).ok_or_else(|| {
+    better(best, current.take().and_then(finished)).ok_or_else(|| {
         let text = format!(
             "{} tells nothing of a request `{}`; was it written with --events full?",
             path.display(),
@@ -126,7 +133,15 @@ fn read(args: &WhyArgs, folder: &Path) -> Result<Found, Failure> {
 fn finished((played, plot, audit): (Played, Plot, Audit)) -> Option<Found> {
     let record = audit.finish()?;
     let place = place(&played.scenario, &played.variant, played.seed);
-    Some(Found { place, story: plot.lines().to_vec(), record: Some(record) })
+    Some(Found { variant: played.variant, place, story: plot.lines().to_vec(), record: Some(record) })
+}
+
+/// The first `base`, or else the first.
+fn better(best: Option<Found>, found: Option<Found>) -> Option<Found> {
+    match (best, found) {
+        (Some(best), Some(found)) if best.variant != BASE && found.variant == BASE => Some(found),
+        (best, found) => best.or(found),
+    }
 }
 
 fn unknown(request: &str, known: &[String], variant: Option<&str>) -> Failure {

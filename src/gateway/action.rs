@@ -203,7 +203,8 @@ pub struct Candidate {
     pub verdict: Verdict,
     /// The most that a call on it can cost.
     pub worst_case: Money,
-    /// Its health: a route that is not healthy is named when it is chosen.
+    /// The health of a route that may be used: one that is not healthy is named when it is chosen. For the
+    /// others nobody looks.
     pub health: health::State,
 }
 

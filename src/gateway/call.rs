@@ -5,6 +5,7 @@ use super::action::{Action, Call, Decision, Effects, Gate, Limit, Outcome, Role}
 use super::fleet::Heard;
 use super::input::Delivery;
 use super::live::{Flight, Leg, Pending, Phase};
+use super::retry::Held;
 use super::seek::{Field, Pick, Record, Refusal};
 use super::stops::Allowed;
 use super::waits::Wait;
@@ -38,14 +39,35 @@ impl Gateway {
                     self.call(now, id, pick, role, out);
                 }
             }
-            Err(refusal @ Refusal::Gated { gate: Gate::Concurrency, .. }) => {
-                let priority = self.requests.get(id).request.priority;
-                match self.queue.join(id, priority) {
-                    Some(waiting) => out.decide(Decision::Queued { request: id, waiting }),
-                    None => self.refuse(now, id, refusal, out),
+            Err(refusal) => self.hold(now, id, refusal, out),
+        }
+    }
+
+    /// No route can be called now: the request waits, if there is something to wait for, or ends with the reason.
+    fn hold(&mut self, now: Timestamp, id: RequestId, refusal: Refusal, out: &mut Effects) {
+        let live = self.requests.get(id);
+        // The first look of a request fails fast; one that has begun may wait on for what it waited for.
+        let has_begun = live.last.is_some();
+        let held = match refusal {
+            Refusal::Gated { gate: Gate::Concurrency, .. } => {
+                match self.queue.join(id, live.request.priority) {
+                    Some(waiting) => {
+                        out.decide(Decision::Queued { request: id, waiting });
+                        Held::Waits
+                    }
+                    None => Held::Not,
                 }
             }
-            Err(refusal) => self.refuse(now, id, refusal, out),
+            Refusal::Gated { gate: Gate::Cooldown, retry_at: Some(until) } if has_begun => {
+                self.wait_on(now, id, until, out)
+            }
+            Refusal::Gated { .. } | Refusal::Ineligible | Refusal::Spent | Refusal::Unaffordable { .. } => {
+                Held::Not
+            }
+        };
+        match held {
+            Held::Waits => {}
+            Held::Not => self.refuse(now, id, refusal, out),
         }
     }
 

@@ -6,6 +6,7 @@ use super::action::{Decision, Effects, Gate, HedgeSkip, Role};
 use super::input::SideEffect;
 use super::live::Phase;
 use super::seek::{Field, Record, Refusal};
+use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::hedge;
 use crate::units::{RequestId, RouteId, Timestamp};
@@ -40,7 +41,12 @@ impl Gateway {
             HedgeSkip::Fuse
         } else {
             match self.look(now, id, Field::Beside, Record::Trace(out)) {
-                Ok(pick) => return self.call(now, id, pick, Role::Hedge, out),
+                Ok(pick) => {
+                    if self.count(now, id, out) == Allowed::Yes {
+                        self.call(now, id, pick, Role::Hedge, out);
+                    }
+                    return;
+                }
                 Err(Refusal::Unaffordable { .. }) => HedgeSkip::Money,
                 Err(Refusal::Gated { gate: Gate::Concurrency, .. }) => HedgeSkip::Slot,
                 Err(Refusal::Gated { .. } | Refusal::Ineligible | Refusal::Spent) => HedgeSkip::Route,

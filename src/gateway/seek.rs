@@ -4,7 +4,8 @@ use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
 use super::live::Live;
 use super::policy::{AllUnhealthy, Eligibility, Route};
-use crate::policy::eligibility::{Envelope, Reason, Reasons, exclusions};
+use crate::policy::eligibility::{Envelope, Reason, exclusions};
+use crate::policy::health;
 use crate::policy::ledger::{Amount, Denied};
 use crate::policy::ranking::{Key, Order, Standing};
 use crate::units::{CredentialId, Money, RequestId, RouteId, Timestamp};
@@ -44,8 +45,8 @@ pub(super) enum Field {
     Except(RouteId),
     /// All on which no leg of the request is: for another leg.
     Beside,
-    /// All whose quota is another than that of this route with this credential.
-    OtherQuota(RouteId, CredentialId),
+    /// All whose quota has not limited the request.
+    OtherQuota,
 }
 
 /// Where a look is written down.
@@ -71,6 +72,8 @@ struct View<'l> {
     live: &'l Live,
     field: Field,
     room: Amount,
+    /// What a call may use of them.
+    tokens: u64,
     slots: ByNow,
     /// Routes that may be used at all.
     eligible: usize,
@@ -100,35 +103,36 @@ struct Shut {
 #[derive(Debug, Default)]
 pub(super) struct Screening {
     envelope: Option<Envelope>,
-    rows: Vec<Screened>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Screened {
-    worst_case: Money,
-    /// Why the route may not be used, and the first capability that it lacks.
-    exclusion: Option<(Reasons, Option<u8>)>,
+    /// Every route: excluded, or with a verdict to be filled in.
+    rows: Vec<Candidate>,
+    /// Routes that may be used, with their worst cases.
+    eligible: Vec<(RouteId, Money)>,
 }
 
 impl Screening {
-    fn eligible(&self) -> usize {
-        self.rows.iter().filter(|row| row.exclusion.is_none()).count()
-    }
-
     fn screen(&mut self, envelope: &Envelope, policy: &Eligibility, routes: &[Route]) {
         if self.envelope.as_ref() == Some(envelope) {
             return;
         }
         self.envelope = Some(*envelope);
         self.rows.clear();
+        self.eligible.clear();
         let calls_reserved = policy.reserve_retries.saturating_add(1);
-        self.rows.extend(routes.iter().map(|route| {
+        for (at, route) in routes.iter().enumerate() {
+            let id = RouteId(at as u16);
             let (reasons, worst_case) = exclusions(envelope, &route.offer, calls_reserved);
             let reasons = reasons.and(policy.enforced);
             let lacking = route.offer.capabilities.lacking(envelope.capabilities).first();
             let missing = lacking.filter(|_| reasons.has(Reason::MissingCapability));
-            Screened { worst_case, exclusion: (!reasons.is_empty()).then_some((reasons, missing)) }
-        }));
+            let verdict = if reasons.is_empty() {
+                self.eligible.push((id, worst_case));
+                Verdict::Spent
+            } else {
+                Verdict::Excluded { reasons, missing }
+            };
+            let health = health::State::Healthy; // filled in for those that may be used
+            self.rows.push(Candidate { route: id, verdict, worst_case, health });
+        }
     }
 }
 
@@ -150,6 +154,7 @@ impl Gateway {
             live,
             field,
             room: self.ledger.room(at, &live.scopes),
+            tokens: live.request.envelope.estimate.total(),
             slots: match record {
                 Record::Quote => ByNow::Unknown,
                 Record::Glance | Record::Trace(_) if self.queue.is_full_for(&live.request.payer) => {
@@ -157,23 +162,26 @@ impl Gateway {
                 }
                 Record::Glance | Record::Trace(_) => ByNow::Known,
             },
-            eligible: self.screening.eligible(),
+            eligible: self.screening.eligible.len(),
         };
-        for (at_route, screened) in self.screening.rows.iter().enumerate() {
-            let (route, worst_case) = (RouteId(at_route as u16), screened.worst_case);
-            let verdict = match screened.exclusion {
-                None => self.weigh(&view, route, worst_case, &mut usable, &mut shut),
-                Some((reasons, missing)) => Verdict::Excluded { reasons, missing },
-            };
+        let first = match &mut record {
+            Record::Quote | Record::Glance => 0,
+            Record::Trace(out) => {
+                out.candidates.extend_from_slice(&self.screening.rows);
+                out.candidates.len() - self.screening.rows.len()
+            }
+        };
+        for (route, worst_case) in &self.screening.eligible {
+            let verdict = self.weigh(&view, *route, *worst_case, &mut usable, &mut shut);
             if let Record::Trace(out) = &mut record {
-                let health = self.fleet.health(&self.registry, route);
-                out.candidates.push(Candidate { route, verdict, worst_case, health });
+                let candidate = &mut out.candidates[first + route.index()];
+                candidate.verdict = verdict;
+                candidate.health = self.fleet.health(&self.registry, *route);
             }
         }
         let best = best(&self.policy.ranking.order, &usable, None);
         if let Record::Trace(out) = record {
-            let count = self.registry.routes.len();
-            let first = out.candidates.len() - count;
+            let count = out.candidates.len() - first;
             if let Some(best) = best {
                 self.tell_verdicts(&usable, best, &mut out.candidates[first..]);
             }
@@ -203,7 +211,7 @@ impl Gateway {
         {
             return Verdict::Taken;
         }
-        let wanted = Amount { money: worst_case, tokens: live.request.envelope.estimate.total() };
+        let wanted = Amount { money: worst_case, tokens: view.tokens };
         if !wanted.fits(view.room)
             && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
         {
@@ -218,9 +226,7 @@ impl Gateway {
                 return Verdict::Gated { gate, retry_at };
             }
         };
-        if let Field::OtherQuota(other, key) = field
-            && self.quota(other, key) == self.quota(route, credential)
-        {
+        if field == Field::OtherQuota && live.limited.contains(&self.registry.quota(route, credential)) {
             return Verdict::Spent;
         }
         let pick = Pick { route, credential, worst_case: wanted };
@@ -230,7 +236,7 @@ impl Gateway {
 
     /// The credential for a call, or what closes the route and until when.
     fn gate(&self, view: &View<'_>, route: RouteId) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
-        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, route)?;
+        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, &view.live.limited, route)?;
         let is_gate = match self.policy.all_unhealthy {
             AllUnhealthy::LeastBad => false,
             AllUnhealthy::Error => true,
@@ -265,12 +271,6 @@ impl Gateway {
         let by = second.map(|second| order.compare(&chosen.standing, &usable[second].standing).1);
         candidates[chosen.pick.route.index()].verdict = Verdict::Chosen { by };
     }
-
-    /// What shares one quota, as the gateway believes: a model in a project.
-    fn quota(&self, route: RouteId, credential: CredentialId) -> (u16, u16) {
-        let model = self.registry.routes[route.index()].model;
-        (self.registry.credentials[credential.index()].0, model.0)
-    }
 }
 
 /// The position of the best, leaving one out.
@@ -285,7 +285,7 @@ impl Field {
         match self {
             Field::Only(only) => route == only,
             Field::Except(other) => route != other,
-            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) | Field::Beside => true,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota | Field::Beside => true,
         }
     }
 }

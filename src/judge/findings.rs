@@ -1,14 +1,13 @@
 //! Findings: what a reviewer would write in the margin. They judge nothing; a wrong policy shows itself in them
 //! even where no law is broken. All are computed from facts.
 
-use super::book::{Book, CallPage};
+use super::book::{Book, CallPage, Invoice, Worth};
+use super::laws::Begun;
 use super::metrics::{Metric, Metrics};
-use crate::gateway::{Answer, Bill, Decision};
 use crate::policy::eligibility::Reason;
-use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
-use crate::sim::{Entry, What};
-use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp, Total};
+use crate::sim::Entry;
+use crate::units::{CallId, Money, Timestamp, Total};
 
 /// What a reviewer would remark.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -20,8 +19,10 @@ pub enum Finding {
     RetriedTerminal,
     /// A true rate limit or used-up quota was told to breaker or health as a failure.
     QuotaPoisonedHealth,
-    /// A call was billed and gave no answer.
+    /// A call that was needed was billed and gave no answer.
     PaidWithoutAnswer,
+    /// A leg was billed that lost.
+    HedgeWaste,
     /// Data went to a region that its envelope does not allow.
     LeftRegion,
     /// Data went to a route that may not see its class.
@@ -35,7 +36,7 @@ pub enum Finding {
 }
 
 /// How many findings there are.
-pub const FINDINGS: usize = 9;
+pub const FINDINGS: usize = 10;
 
 /// From how many thousandths of a call a request amplification is remarked.
 const AMPLIFICATION_SHOWN: u128 = 2_000;
@@ -78,6 +79,7 @@ impl Finding {
         Finding::RetriedTerminal,
         Finding::QuotaPoisonedHealth,
         Finding::PaidWithoutAnswer,
+        Finding::HedgeWaste,
         Finding::LeftRegion,
         Finding::CrossedDataClass,
         Finding::BilledAboveQuote,
@@ -92,6 +94,7 @@ impl Finding {
             Finding::RetriedTerminal => "retried_terminal",
             Finding::QuotaPoisonedHealth => "quota_poisoned_health",
             Finding::PaidWithoutAnswer => "paid_without_answer",
+            Finding::HedgeWaste => "hedge_waste",
             Finding::LeftRegion => "left_region",
             Finding::CrossedDataClass => "crossed_data_class",
             Finding::BilledAboveQuote => "billed_above_quote",
@@ -128,64 +131,16 @@ impl Findings {
         }
     }
 
-    /// Looks at an entry, before the book takes it in.
-    pub(super) fn look(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        match entry.what {
-            What::CallBegun { request, route, credential, .. } => {
-                self.look_at_call(book, entry, request, route, credential);
-            }
-            What::CallEnded { call, truth, receipt, .. } => {
-                let Some(page) = book.call(call) else { return };
-                let bill = match receipt.bill {
-                    Bill::Exact(money) => money,
-                    Bill::Unknown => page.worst_case.money,
-                };
-                let is_answer = page.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
-                self.look_at_bill(book, entry, page, if is_answer { Money::ZERO } else { bill }, bill);
-            }
-            What::CallLost { call } => {
-                let Some(page) = book.call(call) else { return };
-                let worst = page.worst_case.money;
-                self.note(Finding::ReceiptNeverCame, entry, worst, || {
-                    let (name, route) = (book.name(page.name), book.route_name(page.route));
-                    format!("the call of {name} to {route} was cancelled and never billed: ${worst} at worst")
-                });
-            }
-            What::Decided(Decision::Signalled { call, signal: Signal::Bad, .. }) => {
-                self.look_at_signal(book, entry, *call);
-            }
-            What::Declared(_)
-            | What::Arrived { .. }
-            | What::TaskBegan { .. }
-            | What::TaskEnded { .. }
-            | What::Abandoned { .. }
-            | What::Woke { .. }
-            | What::Operated { .. }
-            | What::CallVisible { .. }
-            | What::Considered { .. }
-            | What::Acted(_)
-            | What::Decided(_) => {}
-        }
-    }
-
-    fn look_at_call(
-        &mut self,
-        book: &Book<'_>,
-        entry: &Entry<'_>,
-        request: RequestId,
-        route: RouteId,
-        credential: CredentialId,
-    ) {
-        let Some(page) = book.request(request) else { return };
-        let own =
-            page.hint.filter(|(hinted, _)| *hinted == route).map_or(Timestamp::ZERO, |(_, until)| until);
+    /// An upstream took a call.
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun<'_>) {
+        let Some(page) = begun.page else { return };
         let told = if book.told.is_any(entry.at) {
-            book.told.call_until(book.facts, route, credential)
+            book.told.call_until(book.facts, begun.route, begun.credential)
         } else {
             Timestamp::ZERO
         };
-        let until = told.max(own);
-        let who = || (book.request_name(request), book.route_name(route));
+        let until = told.max(begun.own_hint());
+        let who = || (book.name(page.name), book.route_name(begun.route));
         if until > entry.at {
             self.note(Finding::RetryAfterIgnored, entry, Money::ZERO, || {
                 let (name, route) = who();
@@ -198,7 +153,7 @@ impl Findings {
                 format!("{name} calls {route} after {} at {}", fault.class.label(), fault.at)
             });
         }
-        let reasons = book.truth(request, route).reasons;
+        let reasons = begun.truth.reasons;
         if reasons.is_empty() {
             return;
         }
@@ -216,21 +171,19 @@ impl Findings {
         }
     }
 
-    fn look_at_bill(
-        &mut self,
-        book: &Book<'_>,
-        entry: &Entry<'_>,
-        page: &CallPage,
-        wasted: Money,
-        bill: Money,
-    ) {
-        let worst = page.worst_case.money;
+    /// A call is over and billed.
+    pub(super) fn billed(&mut self, book: &Book<'_>, entry: &Entry<'_>, page: &CallPage, invoice: &Invoice) {
+        let (bill, wasted, worst) = (invoice.billed.money, invoice.wasted(), page.worst_case.money);
         let over = bill.minus(worst);
         let who = || (book.name(page.name), book.route_name(page.route));
         if wasted > Money::ZERO {
-            self.note(Finding::PaidWithoutAnswer, entry, wasted, || {
+            let (finding, why) = match invoice.worth {
+                Worth::Lost => (Finding::HedgeWaste, "for a leg that lost"),
+                Worth::Used | Worth::Wasted => (Finding::PaidWithoutAnswer, "without an answer"),
+            };
+            self.note(finding, entry, wasted, || {
                 let (name, route) = who();
-                format!("{name} pays ${wasted} to {route} without an answer")
+                format!("{name} pays ${wasted} to {route} {why}")
             });
         }
         if over > Money::ZERO {
@@ -241,9 +194,20 @@ impl Findings {
         }
     }
 
-    fn look_at_signal(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+    /// A cancelled call will never be billed.
+    pub(super) fn lost(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
         let Some(page) = book.call(call) else { return };
-        if let Some(class @ (Class::RateLimit | Class::QuotaExhausted)) = book.meaning(page) {
+        let worst = page.worst_case.money;
+        self.note(Finding::ReceiptNeverCame, entry, worst, || {
+            let (name, route) = (book.name(page.name), book.route_name(page.route));
+            format!("the call of {name} to {route} was cancelled and never billed: ${worst} at worst")
+        });
+    }
+
+    /// Breaker and health are told that a result is bad.
+    pub(super) fn signalled_bad(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+        let Some(page) = book.call(call) else { return };
+        if let Some(class @ (Class::RateLimit | Class::QuotaExhausted)) = page.meaning() {
             self.note(Finding::QuotaPoisonedHealth, entry, Money::ZERO, || {
                 let (name, route) = (book.name(page.name), book.route_name(page.route));
                 format!("{} of {name} counts against the health of {route}", class.label())
@@ -255,7 +219,7 @@ impl Findings {
     pub(super) fn end(&mut self, book: &Book<'_>, metrics: &Metrics) {
         let Some(value) = metrics.value(Metric::Amplification, None) else { return };
         if value >= AMPLIFICATION_SHOWN {
-            let (seq, at) = book.last.unwrap_or_default();
+            let (seq, at) = book.last();
             let sentence = format!("{} calls a request", Metric::Amplification.unit().decimal(value));
             let remark = &mut self.remarks[Finding::Amplification as usize];
             remark.count += 1;
@@ -263,6 +227,9 @@ impl Findings {
         }
     }
 
+    /// A remark is rare: it is made out of the way.
+    #[cold]
+    #[inline(never)]
     fn note(&mut self, finding: Finding, entry: &Entry<'_>, amount: Money, tell: impl FnOnce() -> String) {
         let remark = &mut self.remarks[finding as usize];
         remark.count += 1;
@@ -277,10 +244,12 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::{Delivery, Freshness, Outcome};
+    use crate::gateway::{Decision, Delivery, Freshness, Outcome};
     use crate::judge::play::*;
+    use crate::policy::signal::Signal;
     use crate::policy::taxonomy::Hint;
-    use crate::units::{BreakerId, HealthId};
+    use crate::sim::What;
+    use crate::units::{BreakerId, HealthId, RouteId};
 
     fn check(finding: Finding, script: impl Fn(&mut Play<'_>), count: u64, says: &str) {
         let findings = played(script).findings;
@@ -339,6 +308,19 @@ mod tests {
         };
         let says = "rate_limit of req/1 counts against the health of alpha";
         check(Finding::QuotaPoisonedHealth, poisoned, 1, says);
+    }
+
+    #[test]
+    fn a_leg_that_lost_is_remarked_apart_from_what_was_needed() {
+        let hedged = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let slow = play.call(R, A);
+            let quick = play.at(200).call(R, B);
+            play.at(700).end(quick, None, 16).reply(R, Outcome::Answered { route: B }).cancel(slow);
+            play.at(900).end(slow, Some(Class::Cancelled), 16).close(R);
+        };
+        check(Finding::HedgeWaste, hedged, 1, "req/1 pays $0.016 to alpha for a leg that lost");
+        assert_eq!(played(hedged).findings.remark(Finding::PaidWithoutAnswer).count, 0);
     }
 
     #[test]

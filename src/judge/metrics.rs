@@ -2,15 +2,19 @@
 //! facts where a fact exists; ratios are whole thousandths, and zero of nothing.
 
 mod metric;
+mod share;
+mod tasks;
 
 pub use metric::{Metric, Unit};
 
-use super::book::{Book, CallPage, Truth, Ways};
-use crate::gateway::{Action, Answer, Bill, Decision, Outcome, Receipt, Verdict};
+use super::book::{Book, CallPage, Invoice, Truth, Ways, Worth};
+use super::laws::{Begun, Fit, Reply, Weighed, is_stopped};
+use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
-use crate::policy::taxonomy::Class;
-use crate::sim::{Entry, What};
-use crate::units::{BreakerId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
+use crate::sim::TaskEnd;
+use crate::units::{BreakerId, CallId, Duration, RequestId, TenantId, Timestamp};
+use share::Share;
+use tasks::Tasks;
 
 /// What one run, or many, amounted to.
 #[derive(Clone, Debug, Default)]
@@ -19,33 +23,13 @@ pub struct Metrics {
     shares: Vec<Share>,
     /// Time that breakers were OPEN, all together.
     breaker_open: Duration,
-}
-
-/// What the requests of one tenant amounted to.
-#[derive(Clone, Debug, Default)]
-struct Share {
-    requests: u64,
-    answered: u64,
-    attempts: u64,
-    retries: u64,
-    fell_back: u64,
-    terminal_stops: u64,
-    control_successes: u64,
-    budget_denials: u64,
-    routes_excluded: u64,
-    waits: u64,
-    cancelled: u64,
-    cost: Total,
-    paid_without_answer: Total,
-    overbilled: Total,
-    latency: Histogram,
-    first_visible: Histogram,
+    tasks: Tasks,
 }
 
 impl Metrics {
     /// Nothing yet, for this many tenants.
     pub fn new(tenants: usize) -> Metrics {
-        Metrics { shares: vec![Share::default(); tenants + 1], breaker_open: Duration::ZERO }
+        Metrics { shares: vec![Share::default(); tenants + 1], ..Metrics::default() }
     }
 
     /// Adds what another run amounted to.
@@ -57,15 +41,17 @@ impl Metrics {
             mine.merge(theirs);
         }
         self.breaker_open = self.breaker_open.plus(other.breaker_open);
+        self.tasks.merge(&other.tasks);
     }
 
     /// The value of a metric in its [`Unit`], for one tenant or for all; `None` if there is nothing to tell:
-    /// a quantile of nothing, or the breakers of one tenant.
+    /// a quantile of nothing, or what belongs to no tenant for one.
     pub fn value(&self, metric: Metric, tenant: Option<TenantId>) -> Option<u128> {
         match tenant {
-            Some(tenant) if metric == Metric::BreakerOpen || tenant.index() + 1 >= self.shares.len() => None,
+            Some(tenant) if metric.is_of_the_run() || tenant.index() + 1 >= self.shares.len() => None,
             Some(tenant) => self.shares[tenant.index()].value(metric),
             None if metric == Metric::BreakerOpen => Some(u128::from(self.breaker_open.nanos())),
+            None if metric.is_of_the_run() => self.tasks.value(metric),
             None => {
                 let mut all = Share::default();
                 self.shares.iter().for_each(|share| all.merge(share));
@@ -74,115 +60,131 @@ impl Metrics {
         }
     }
 
-    /// Looks at an entry, before the book takes it in.
-    pub(super) fn look(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        match entry.what {
-            What::Arrived { request, .. } => self.share(request.payer.tenant).requests += 1,
-            What::CallBegun { request, route, .. } => {
-                let Some(page) = book.request(request) else { return };
-                let is_first = page.attempts == 0;
-                let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != route);
-                let share = self.share(page.request.payer.tenant);
-                share.attempts += 1;
-                share.retries += u64::from(!is_first);
-                share.fell_back += u64::from(leaves);
-            }
-            What::CallVisible { call } => {
-                let request = book.call(call).and_then(|page| book.request_of(page));
-                let Some(page) = request.filter(|page| page.visible.is_none()) else { return };
-                self.share(page.request.payer.tenant)
-                    .first_visible
-                    .record(entry.at.since(page.arrived).nanos());
-            }
-            What::CallEnded { call, truth, receipt, .. } => {
-                if let Some(page) = book.call(call) {
-                    self.bill(page, truth, receipt);
-                }
-            }
-            What::CallLost { call } => {
-                let Some(page) = book.call(call) else { return };
-                let share = self.share(page.payer.tenant);
-                share.cost.add(page.worst_case.money);
-                share.paid_without_answer.add(page.worst_case.money);
-            }
-            What::Considered { request, candidates } => {
-                let Some(page) = book.request(request).filter(|page| page.looks == 0) else { return };
-                let is_out = |verdict| matches!(verdict, Verdict::Excluded { .. });
-                let filtered = candidates.iter().filter(|candidate| {
-                    is_out(candidate.verdict) && !book.truth(request, candidate.route).reasons.is_empty()
-                });
-                self.share(page.request.payer.tenant).routes_excluded += filtered.count() as u64;
-            }
-            What::Acted(action) => self.look_at_action(book, entry.at, action),
-            What::Decided(decision) => self.look_at_decision(book, entry.at, decision),
-            What::Declared(_)
-            | What::TaskBegan { .. }
-            | What::TaskEnded { .. }
-            | What::Abandoned { .. }
-            | What::Woke { .. }
-            | What::Operated { .. } => {}
-        }
+    /// A task began.
+    pub(super) fn task_began(&mut self) {
+        self.tasks.begin();
     }
 
-    fn bill(&mut self, page: &CallPage, truth: Option<Class>, receipt: &Receipt) {
-        let billed = match receipt.bill {
-            Bill::Exact(money) => money,
-            Bill::Unknown => page.worst_case.money,
-        };
-        let is_answer = page.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
+    /// A task is over.
+    pub(super) fn task_ended(&mut self, end: TaskEnd) {
+        self.tasks.end(end);
+    }
+
+    /// A request came in.
+    pub(super) fn arrived(&mut self, tenant: Option<TenantId>) {
+        self.share(tenant).requests += 1;
+    }
+
+    /// An upstream took a call.
+    pub(super) fn begun(&mut self, begun: &Begun<'_>) {
+        let Some(page) = begun.page else { return };
+        let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != begun.route);
+        let share = self.share(page.payer.tenant);
+        share.attempts += 1;
+        share.retries += u64::from(page.attempts > 0 && page.legs == 0);
+        share.hedges += u64::from(page.legs > 0);
+        share.fell_back += u64::from(leaves);
+    }
+
+    /// The first output of a call left the upstream.
+    pub(super) fn visible(&mut self, book: &Book<'_>, at: Timestamp, call: CallId) {
+        let request = book.call(call).and_then(|page| book.request_of(page));
+        let Some(page) = request.filter(|page| page.visible.is_none()) else { return };
+        self.share(page.payer.tenant).first_visible.record(at.since(page.arrived).nanos());
+    }
+
+    /// A call is over and billed.
+    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice, now: Timestamp) {
+        let billed = invoice.billed.money;
         let share = self.share(page.payer.tenant);
         share.cost.add(billed);
         share.overbilled.add(billed.minus(page.worst_case.money));
-        if !is_answer {
-            share.paid_without_answer.add(billed);
+        share.paid_without_answer.add(invoice.wasted());
+        match invoice.worth {
+            Worth::Used => share.useful.add(billed),
+            Worth::Lost => share.waste(invoice.billed, page.length(now)),
+            Worth::Wasted => {}
         }
     }
 
-    fn look_at_action(&mut self, book: &Book<'_>, at: Timestamp, action: &Action) {
-        match action {
-            Action::Cancel { call, .. } => {
-                if let Some(page) = book.call(*call) {
-                    self.share(page.payer.tenant).cancelled += 1;
-                }
-            }
-            Action::Reply { request, outcome, .. } => {
-                let Some(page) = book.request(*request) else { return };
-                let is_control = is_control_success(book, *request, outcome, at);
-                let share = self.share(page.request.payer.tenant);
-                share.latency.record(at.since(page.arrived).nanos());
-                share.control_successes += u64::from(is_control);
-                share.answered += u64::from(matches!(outcome, Outcome::Answered { .. }));
-                share.terminal_stops += u64::from(matches!(outcome, Outcome::Terminal { .. }));
-            }
-            Action::Call(_) | Action::Commit { .. } | Action::Close { .. } => {}
+    /// A cancelled call will never be billed.
+    pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId, now: Timestamp) {
+        let Some(page) = book.call(call) else { return };
+        let share = self.share(page.payer.tenant);
+        share.cost.add(page.worst_case.money);
+        share.paid_without_answer.add(page.worst_case.money);
+        match page.worth() {
+            Worth::Lost => share.waste(page.worst_case, page.length(now)),
+            Worth::Used | Worth::Wasted => {}
         }
     }
 
-    fn look_at_decision(&mut self, book: &Book<'_>, at: Timestamp, decision: &Decision) {
-        let tenant = |request: RequestId| book.request(request).and_then(|page| page.request.payer.tenant);
-        match decision {
-            Decision::Denied { request, .. } => self.share(tenant(*request)).budget_denials += 1,
-            Decision::RetryScheduled { request, .. } => self.share(tenant(*request)).waits += 1,
-            Decision::BreakerMoved { breaker, .. } => self.close_breaker(book, *breaker, at),
-            Decision::Reserved { .. }
-            | Decision::Classified { .. }
-            | Decision::Signalled { .. }
-            | Decision::HealthMoved { .. }
-            | Decision::Benched { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::Settled { .. }
-            | Decision::WaitRefused { .. }
-            | Decision::HedgeSkipped { .. }
-            | Decision::Queued { .. }
-            | Decision::Blew { .. }
-            | Decision::TimedOut { .. } => {}
+    /// The gateway weighed the routes. Only the first look of a request counts.
+    pub(super) fn considered(&mut self, book: &Book<'_>, weighed: &Weighed<'_>) {
+        let Some(page) = book.request(weighed.request).filter(|page| page.looks == 0) else { return };
+        let filtered = match weighed.fit {
+            Fit::Exact => book.ineligible(weighed.request),
+            Fit::Unclear => rightly_filtered(weighed),
+        };
+        self.share(page.payer.tenant).routes_excluded += u64::from(filtered);
+    }
+
+    /// A call was stopped.
+    pub(super) fn cancelled(&mut self, book: &Book<'_>, call: CallId) {
+        if let Some(page) = book.call(call) {
+            self.share(page.payer.tenant).cancelled += 1;
         }
+    }
+
+    /// A request was answered.
+    pub(super) fn replied(&mut self, book: &Book<'_>, reply: &Reply) {
+        let Some(page) = book.request(reply.request) else { return };
+        let share = self.share(page.payer.tenant);
+        share.latency.record(reply.at.since(page.arrived).nanos());
+        match reply.outcome {
+            Outcome::Answered { .. } => share.answered += 1,
+            Outcome::Terminal { .. } => share.terminal_stops += 1,
+            Outcome::NoCandidate { .. } => share.no_candidate += 1,
+            Outcome::Stopped { .. } => share.fuse_stops += 1,
+            Outcome::Truncated { .. }
+            | Outcome::Exhausted { .. }
+            | Outcome::BudgetExceeded { .. }
+            | Outcome::AllGated { .. }
+            | Outcome::NoEligibleRoute
+            | Outcome::DeadlineExceeded { .. }
+            | Outcome::Abandoned => {}
+        }
+        share.control_successes += u64::from(is_control_success(book, reply));
+    }
+
+    /// A cap refused a call.
+    pub(super) fn denied(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).budget_denials += 1;
+    }
+
+    /// No other leg was started beside a slow one.
+    pub(super) fn hedge_skipped(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).hedges_skipped += 1;
+    }
+
+    /// A request waits for a slot.
+    pub(super) fn queued(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).queued += 1;
+    }
+
+    /// Another attempt is planned.
+    pub(super) fn waits(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).waits += 1;
+    }
+
+    /// A breaker moved.
+    pub(super) fn breaker_moved(&mut self, book: &Book<'_>, breaker: BreakerId, at: Timestamp) {
+        self.close_breaker(book, breaker, at);
     }
 
     /// The run is over: breakers that are still OPEN were so until the last entry.
     pub(super) fn end(&mut self, book: &Book<'_>) {
-        let (_, at) = book.last.unwrap_or_default();
+        let (_, at) = book.last();
         (0..book.breakers().len() as u16).for_each(|id| self.close_breaker(book, BreakerId(id), at));
     }
 
@@ -199,81 +201,38 @@ impl Metrics {
     }
 }
 
-impl Share {
-    fn merge(&mut self, other: &Share) {
-        self.requests += other.requests;
-        self.answered += other.answered;
-        self.attempts += other.attempts;
-        self.retries += other.retries;
-        self.fell_back += other.fell_back;
-        self.terminal_stops += other.terminal_stops;
-        self.control_successes += other.control_successes;
-        self.budget_denials += other.budget_denials;
-        self.routes_excluded += other.routes_excluded;
-        self.waits += other.waits;
-        self.cancelled += other.cancelled;
-        self.cost = self.cost.plus(other.cost);
-        self.paid_without_answer = self.paid_without_answer.plus(other.paid_without_answer);
-        self.overbilled = self.overbilled.plus(other.overbilled);
-        self.latency.merge(&other.latency);
-        self.first_visible.merge(&other.first_visible);
-    }
+/// How many routes were excluded and had to be.
+#[cold]
+fn rightly_filtered(weighed: &Weighed<'_>) -> u32 {
+    let is_rightly_out = |candidate: &&Candidate| {
+        matches!(candidate.verdict, Verdict::Excluded { .. })
+            && weighed.truths.get(candidate.route.index()).is_some_and(|truth| !truth.reasons.is_empty())
+    };
+    weighed.candidates.iter().filter(is_rightly_out).count() as u32
+}
 
-    fn value(&self, metric: Metric) -> Option<u128> {
-        let count = |n: u64| Some(u128::from(n));
-        let thousandths = |part: u64, whole: u64| {
-            Some((u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or_default())
-        };
-        let quantile = |histogram: &Histogram, per_mille| histogram.quantile(per_mille).map(u128::from);
-        let max = |histogram: &Histogram| Some(u128::from(histogram.max())).filter(|_| histogram.total() > 0);
-        match metric {
-            Metric::Requests => count(self.requests),
-            Metric::Answered => count(self.answered),
-            Metric::SuccessRatio => thousandths(self.answered, self.requests),
-            Metric::Attempts => count(self.attempts),
-            Metric::Amplification => thousandths(self.attempts, self.requests),
-            Metric::Retries => count(self.retries),
-            Metric::FallbackRate => thousandths(self.fell_back, self.requests),
-            Metric::TerminalStops => count(self.terminal_stops),
-            Metric::ControlSuccesses => count(self.control_successes),
-            Metric::BudgetDenials => count(self.budget_denials),
-            Metric::RoutesExcluded => count(self.routes_excluded),
-            Metric::Waits => count(self.waits),
-            Metric::Cancelled => count(self.cancelled),
-            Metric::Cost => Some(self.cost.picos()),
-            Metric::CostPerSuccess => Some(self.cost.per(self.answered).unwrap_or_default().picos()),
-            Metric::PaidWithoutAnswer => Some(self.paid_without_answer.picos()),
-            Metric::Overbilled => Some(self.overbilled.picos()),
-            Metric::LatencyP50 => quantile(&self.latency, 500),
-            Metric::LatencyP95 => quantile(&self.latency, 950),
-            Metric::LatencyP99 => quantile(&self.latency, 990),
-            Metric::LatencyMax => max(&self.latency),
-            Metric::FirstVisibleP50 => quantile(&self.first_visible, 500),
-            Metric::FirstVisibleP95 => quantile(&self.first_visible, 950),
-            Metric::FirstVisibleP99 => quantile(&self.first_visible, 990),
-            Metric::FirstVisibleMax => max(&self.first_visible),
-            Metric::BreakerOpen => None,
-        }
-    }
+fn tenant(book: &Book<'_>, request: RequestId) -> Option<TenantId> {
+    book.request(request).and_then(|page| page.payer.tenant)
 }
 
 /// Whether a refusal was right, by the facts: a terminal fault that is one, no route that may be used, a cap that
 /// does not allow the call. Such a stop is the control at work, not a lack of availability.
-fn is_control_success(book: &Book<'_>, request: RequestId, outcome: &Outcome, at: Timestamp) -> bool {
+fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
+    let request = reply.request;
     let is_eligible = |truth: Truth| truth.reasons.is_empty();
-    match outcome {
+    match reply.outcome {
         Outcome::Terminal { .. } => book.request(request).is_some_and(|page| page.terminal.is_some()),
+        Outcome::Stopped { reason, .. } => is_stopped(book, request, reason),
         Outcome::NoEligibleRoute => !book.routes().any(|route| is_eligible(book.truth(request, route))),
         Outcome::BudgetExceeded { .. } => book.routes().any(|route| {
             let wanted = book.worst_case(request, route);
-            is_eligible(book.truth(request, route)) && book.refusal(request, wanted, at).is_some()
+            is_eligible(book.truth(request, route)) && book.refusal(request, wanted, reply.at).is_some()
         }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
         | Outcome::Exhausted { .. }
         | Outcome::AllGated { .. }
         | Outcome::NoCandidate { .. }
-        | Outcome::Stopped { .. }
         | Outcome::DeadlineExceeded { .. }
         | Outcome::Abandoned => false,
     }
@@ -282,8 +241,11 @@ fn is_control_success(book: &Book<'_>, request: RequestId, outcome: &Outcome, at
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::Delivery;
+    use crate::gateway::{Decision, Delivery};
     use crate::judge::play::*;
+    use crate::policy::taxonomy::Class;
+    use crate::sim::{TaskName, What};
+    use crate::units::TaskId;
 
     fn check(metrics: &Metrics, expected: &[(Metric, &str)]) {
         for (metric, text) in expected {
@@ -321,6 +283,57 @@ mod tests {
             (Metric::BreakerOpen, "0"),
         ];
         check(&played(fell_back).metrics, &expected);
+    }
+
+    /// Three legs at $0.036 each: the second answers at 700 ms, the others are cancelled then and billed in full
+    /// 300 ms later.
+    fn hedged(play: &mut Play<'_>) {
+        play.arrive(Delivery::Whole);
+        let slow = play.call(R, A);
+        let quick = play.at(200).call(R, B);
+        let third = play.at(400).call(R, A);
+        play.at(700).end(quick, None, 36).reply(R, Outcome::Answered { route: B });
+        play.cancel(slow).cancel(third);
+        let cancelled = Some(Class::Cancelled);
+        play.at(1_000).end(slow, cancelled, 36).end(third, cancelled, 36).close(R);
+    }
+
+    #[test]
+    fn a_hedge_shows_its_cost_and_what_the_losers_took() {
+        let expected = [
+            (Metric::Attempts, "3"),
+            (Metric::Hedges, "2"),
+            (Metric::Retries, "0"),
+            (Metric::Cancelled, "2"),
+            (Metric::Cost, "0.108"),
+            (Metric::CostMultiplier, "3.000"),
+            (Metric::HedgeWaste, "0.072"),
+            (Metric::HedgeWasteTokens, "18000"),
+            (Metric::HedgeWasteTime, "1000000000"),
+            (Metric::PaidWithoutAnswer, "0.072"),
+        ];
+        check(&played(hedged).metrics, &expected);
+    }
+
+    #[test]
+    fn the_longest_row_of_failed_tasks_is_counted_in_the_order_of_their_ends() {
+        let turns = |ends: &'static [TaskEnd]| {
+            played(|play| {
+                for end in ends {
+                    let (task, name) = (TaskId(0), TaskName { kind: 0, ordinal: Some(0) });
+                    play.say(What::TaskBegan { task, name }).say(What::TaskEnded { task, end: *end });
+                }
+            })
+            .metrics
+        };
+        use TaskEnd::{Answered, Failed};
+        let mut sum = turns(&[Failed, Answered, Failed, Failed, Failed, Answered, Failed]);
+        let expected =
+            [(Metric::Tasks, "7"), (Metric::TasksAnswered, "2"), (Metric::TasksFailedInARowMax, "3")];
+        check(&sum, &expected);
+        sum.merge(&turns(&[Failed, Failed, Failed]));
+        check(&sum, &[(Metric::Tasks, "10"), (Metric::TasksFailedInARowMax, "3")]);
+        assert_eq!(sum.value(Metric::Tasks, Some(TenantId(0))), None, "tasks belong to no tenant");
     }
 
     #[test]

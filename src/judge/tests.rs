@@ -1,5 +1,7 @@
 //! The judge over real runs: a gateway that does its work breaks no law, and each wrong knob breaks its own.
 
+mod machines;
+
 use super::play::{MS, catalog};
 use super::*;
 use crate::gateway::{Delivery, Payer, Policy, Registry, Route, SideEffect};
@@ -148,9 +150,6 @@ fn failures(verdict: &VariantVerdict) -> Vec<String> {
 fn in_a_storm_the_right_policy_breaks_no_law() {
     let verdict = weather(|_| (), &[]);
     assert_eq!(failures(&verdict), Vec::<String>::new());
-    let idle: Vec<&str> =
-        Law::ALL.into_iter().filter(|law| verdict.law(*law) == Word::NotExercised).map(Law::name).collect();
-    assert_eq!(idle, Vec::<&str>::new(), "every law is put to the test");
 }
 
 /// A wrong knob breaks these laws.

@@ -13,6 +13,6 @@ mod world;
 pub use catalog::*;
 pub use entry::*;
 pub use quota::{Counted, Quota, Refused, SaysWhen, Window};
-pub use run::{ENTRIES_AT_ONE_INSTANT_MAX, Ending, Rest, run};
+pub use run::{Ending, Rest, STEPS_AT_ONE_INSTANT_MAX, run};
 pub use setup::*;
 pub use upstream::*;

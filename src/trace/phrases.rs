@@ -15,7 +15,9 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::DeclaredQuota => vec![
             "quota of project {project}[ on model {model}]: {quota_limit} in a window, {quota_used} used before",
         ],
-        Kind::DeclaredRoute => vec![ROUTE, OFFER, PRICES, LONG_PRICES, "[; {credentials}]"],
+        Kind::DeclaredRoute => {
+            vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, "[; called with {credentials}]"]
+        }
         Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery)), EFFECT],
         Kind::TaskBegan => vec!["{task} begins"],
         Kind::TaskEnded => vec![task_end(word(Field::Result))],
@@ -24,14 +26,16 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Operated => vec![command(word(Field::Command)), subject(word(Field::Scope))],
         Kind::CallBegun => vec!["{route} takes {call} with {credential}", script(word(Field::Scripted))],
         Kind::CallVisible => vec!["the first output of {call} on {route} is visible"],
-        Kind::CallEnded => vec![result(word(Field::Result)), USED, bill(values)],
-        Kind::CallLost => vec!["{call} on {route} will never be billed"],
+        Kind::CallEnded => vec![result(word(Field::Result)), used_up(word(Field::Truth)), USED, bill(values)],
+        Kind::CallLost => vec!["the receipt of {call} on {route} is lost"],
         Kind::Considered => vec![choice(values)],
-        Kind::Called => vec![made(word(Field::Role)), "[ (breaker generation {generation})]"],
+        Kind::Called => {
+            vec![role(word(Field::Role)), " with {credential}: {call}[ (breaker generation {generation})]"]
+        }
         Kind::Committed => {
             vec!["{request} is committed to {call} on {route}: the caller sees its output only"]
         }
-        Kind::Cancelled => vec!["{call} on {route} is cancelled: {class}"],
+        Kind::Cancelled => vec![stop(word(Field::Class))],
         Kind::Replied => vec![
             outcome(values),
             "[; last failure {last_class} ({last_code})]",
@@ -40,7 +44,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Closed => vec!["{request} is closed; it cost {spent_usd} in all"],
         Kind::Reserved => vec![
             "{reserved_usd} and {reserved_tokens} tokens are set aside for {request} on {route}",
-            "[ (window {window})]",
+            "[, in window {window} of its tenant]",
         ],
         Kind::Denied => vec!["{request} cannot pay for {route}: ", denial(word(Field::Counted))],
         Kind::Classified => vec![
@@ -50,9 +54,9 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
             "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}]",
         ],
         Kind::Signalled => vec![
-            "{call} is a {signal} signal[ ({class})]",
+            "{call} counts as {signal}[ ({class})]",
             standing(word(Field::Standing)),
-            "[; {breaker_failures} failed at its breaker][, {health_failures} bad in a row]",
+            "[; failures at its breaker: {breaker_failures}][, bad results in a row: {health_failures}]",
         ],
         Kind::BreakerMoved => vec![
             "breaker {breaker} goes from {from} to {to}[ until {until_ns}]",
@@ -62,10 +66,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Benched => vec![subject(word(Field::Scope)), " is left alone ({class})", until(values)],
         Kind::Freed => vec![subject(word(Field::Scope)), " is free again"],
         Kind::Alerted => vec!["alert: credential {credential} fails with {class} ({code})"],
-        Kind::Settled => vec![
-            basis(word(Field::Basis)),
-            ": {billed_usd} of {reserved_usd} set aside[, {overrun_usd} above it]; {released_usd} is free again",
-        ],
+        Kind::Settled => vec![basis(word(Field::Basis)), " at {billed_usd}", released(values)],
         Kind::RetryScheduled => vec![
             "{request} will try again in {delay_ns}, at {at_ns}, on {route} for at most {quoted_usd}",
             "[; the response asked to wait {hint_ns}]",
@@ -74,16 +75,37 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::HedgeSkipped => vec!["{request} starts no other leg: ", skip(word(Field::Why))],
         Kind::Queued => vec!["{request} waits for a free slot; {waiting} in the queue"],
         Kind::FuseBlew => vec!["a fuse blows: ", blown(word(Field::Fuse))],
-        Kind::TimedOut => vec!["{call} on {route} is stopped: {class}"],
+        Kind::TimedOut => vec!["{call} on {route} has taken too long: {class}"],
     }
 }
+
+/// Why a candidate was chosen, and what it can cost.
+pub(super) fn won(values: &Values) -> Vec<&'static str> {
+    let why = match values.text(Field::By) {
+        None => "",
+        Some("plan") => ", as planned",
+        Some("tries") => ", called less often so far",
+        Some(_) => ", on {by}",
+    };
+    vec![why, WORST_CASE]
+}
+
+fn lost(values: &Values) -> &'static str {
+    match values.text(Field::By).unwrap_or_default() {
+        "plan" => " by the plan",
+        "tries" => ", called more often so far",
+        _ => " on {by}",
+    }
+}
+
+const WORST_CASE: &str = ", worst case {worst_case_usd}";
 
 /// How a candidate that was not chosen is said.
 pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
     let says = |word: &str| values.text(Field::Reasons).is_some_and(|reasons| reasons.contains(word));
     match values.text(Field::Verdict).unwrap_or_default() {
-        "chosen" => vec!["{route}: chosen[, by {by}][, {health_state}], worst case {worst_case_usd}"],
-        "outranked" => vec!["{route}: outranked by {by}[, {health_state}], worst case {worst_case_usd}"],
+        "chosen" => [vec!["{route}: chosen"], won(values)].concat(),
+        "outranked" => vec!["{route}: outranked", lost(values), "[, {health_state}]", WORST_CASE],
         "excluded" if says("request_budget") => {
             vec!["{route}: excluded, {reasons}, worst case {worst_case_usd}"]
         }
@@ -96,16 +118,14 @@ pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
     }
 }
 
-const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at once[, {attempt_cost_max_usd} a call]\
-                      [, {attempt_tokens_max} tokens a call][, waits of at most {hint_max_ns}]\
-                      [, {route_legs_max} at once on a route][, {task_legs_max} at once for a task]\
-                      [, {tenant_legs_max} at once for a tenant][, {calls_per_task} calls a task]\
+const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a time[, {attempt_cost_max_usd} a call]\
+                      [, {attempt_tokens_max} tokens a call][, waits up to {hint_max_ns}]\
+                      [, {route_legs_max} at a time on a route][, {task_legs_max} at a time for a task]\
+                      [, {tenant_legs_max} at a time for a tenant][, {calls_per_task} calls a task]\
                       [, {calls_per_run} calls in all][, a terminal fault stops the {terminal_scope}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
-const ROUTE: &str = "route {route}: {model} of {provider}[ in {region}][, {deployment}]";
-
-const OFFER: &str = "[, data up to {data_class_max}][, has {capabilities}][, for {task_types}][, speaks {protocol}]\
+const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\
                      [, keeps {contract}][, context of {context_tokens_max}][, output of {output_tokens_max}]";
 
 const PRICES: &str = "; a million tokens: {input_usd_per_mtok} in, {output_usd_per_mtok} out\
@@ -134,6 +154,37 @@ const USED: &str = "[, {input_tokens} tokens in][, {cache_read_tokens} from the 
                     [, {cache_write_tokens} into the cache][, {image_tokens} image][, {audio_tokens} audio]\
                     [, {output_tokens} out]";
 
+/// A route whose model and provider have no names of their own is called by its own name alone.
+fn maker(values: &Values) -> &'static str {
+    let has = |field| values.get(field) != values.get(Field::Route);
+    if has(Field::Model) || has(Field::Provider) {
+        "route {route}: {model} of {provider},"
+    } else {
+        "route {route}:"
+    }
+}
+
+/// What any route is unless it says otherwise, a shared endpoint somewhere, is not said.
+fn place(values: &Values) -> &'static str {
+    let is = |field, unsaid: &str| values.text(field).is_none_or(|word| word == unsaid);
+    match (is(Field::Region, "anywhere"), is(Field::Deployment, "shared")) {
+        (true, true) => "",
+        (false, true) => " in {region},",
+        (true, false) => " {deployment},",
+        (false, false) => " {deployment} in {region},",
+    }
+}
+
+fn role(word: &str) -> &'static str {
+    match word {
+        "primary" => "{request} calls {route}",
+        "retry" => "{request} calls {route} again",
+        "fallback" => "{request} falls back to {route}",
+        "hedge" => "{request} starts another leg beside the slow one, on {route}",
+        _ => "{request} makes a {role} call to {route}",
+    }
+}
+
 fn cap(values: &Values) -> &'static str {
     match (values.get(Field::Cap), values.get(Field::CapTokens)) {
         (Some(_), Some(_)) => " may use {cap_usd} and {cap_tokens} tokens",
@@ -150,7 +201,7 @@ fn delivery(word: &str) -> &'static str {
 fn wait(word: &str) -> &'static str {
     match word {
         "deadline" => "the deadline of {request} comes",
-        "attempt" => "the time of {call} on {route} is over",
+        "attempt" => "the time for {call} on {route} is over",
         "first_byte" => "{call} on {route} has not begun to answer",
         "idle" => "{call} on {route} has fallen silent",
         "receipt" => "no receipt for {call} on {route} has come",
@@ -189,9 +240,13 @@ fn result(word: &str) -> &'static str {
     match word {
         "answered" => "{call} on {route} ends after {elapsed_ns} with an answer",
         "failed" => "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}]",
-        "cancelled" => "{call} on {route} is cut off after {elapsed_ns}",
+        "cancelled" => "{call} on {route}, cut off, ends after {elapsed_ns}",
         _ => "{call} on {route} ends after {elapsed_ns}: {result}",
     }
+}
+
+fn used_up(truth: &str) -> &'static str {
+    if truth == "quota_exhausted" { ": that quota is used up" } else { "" }
 }
 
 fn bill(values: &Values) -> &'static str {
@@ -211,7 +266,7 @@ fn outcome(values: &Values) -> &'static str {
         "answered" => "{request} is answered by {route}",
         "truncated" => "{request} breaks off on {route}: truncated",
         "terminal" => "{request} stops: {class} ({code})",
-        "exhausted" => "{request} is exhausted: limit {limit}",
+        "exhausted" => "{request} is exhausted by its limit of {limit}",
         "BUDGET_EXCEEDED" => "{request} ends with BUDGET_EXCEEDED for the {level}",
         "all_gated" => "{request} finds every route closed[ until {retry_at_ns}]",
         "no_candidate" => "{request} has no candidate: every route is unhealthy[ until {retry_at_ns}]",
@@ -255,11 +310,20 @@ fn until(values: &Values) -> &'static str {
     if values.get(Field::Until).is_some() { " until {until_ns}" } else { " until an operator frees it" }
 }
 
+fn released(values: &Values) -> &'static str {
+    let has = |field| values.number(field).is_some_and(|amount| amount > 0);
+    match (has(Field::Overrun), has(Field::Released)) {
+        (true, _) => ", {overrun_usd} more than was set aside",
+        (false, true) => "; of {reserved_usd} set aside {released_usd} is free again",
+        (false, false) => ", all that was set aside",
+    }
+}
+
 fn basis(word: &str) -> &'static str {
     match word {
-        "receipt" => "{call} is settled by its receipt",
-        "assumed" => "{call} is settled at its worst case, for want of a receipt",
-        "corrected" => "{call} is corrected by a late receipt",
+        "receipt" => "{call} is settled by its receipt,",
+        "assumed" => "{call} is settled at its worst case, for want of a receipt,",
+        "corrected" => "{call} is settled anew, by a late receipt,",
         _ => "{call} is settled ({basis})",
     }
 }
@@ -280,10 +344,12 @@ fn task_end(word: &str) -> &'static str {
     }
 }
 
-fn made(role: &str) -> &'static str {
-    match role {
-        "hedge" => "{request} starts another leg beside the slow one, to {route} with {credential}: {call}",
-        _ => "{request} makes a {role} call to {route} with {credential}: {call}",
+fn stop(class: &str) -> &'static str {
+    match class {
+        "cancelled" => "{call} on {route} is cancelled: it is needed no longer",
+        "abandoned" => "{call} on {route} is cancelled: its caller is gone",
+        "deadline" => "{call} on {route} is cancelled: the deadline has come",
+        _ => "{call} on {route} is cancelled: {class}",
     }
 }
 

@@ -67,16 +67,24 @@ impl Values {
         }
     }
 
-    /// The value of `field` for a reader: milliseconds, dollars, words joined by `+` (reasons by commas).
+    /// The value of `field` for a reader: seconds or milliseconds, dollars, words joined by `+` (reasons by commas).
     pub fn say(&self, field: Field) -> Option<String> {
         Some(match (self.get(field)?, field.unit()) {
             (Value::Text(text), Unit::Words) if field == Field::Reasons => text.replace('|', ", "),
             (Value::Text(text), Unit::Words) => text.replace('|', "+"),
             (Value::Text(text), _) => text.clone(),
             (Value::Number(n), Unit::Money) => format!("${}", Money::from_picos(*n)),
-            (Value::Number(n), Unit::Time | Unit::Span) => Duration::from_nanos(*n).to_string(),
+            (Value::Number(n), Unit::Time | Unit::Span) => spoken(*n),
             (Value::Number(n), Unit::Count | Unit::Word | Unit::Words | Unit::List) => n.to_string(),
         })
+    }
+}
+
+/// A length of time for a reader: whole seconds as such.
+fn spoken(ns: u64) -> String {
+    match (ns / 1_000_000_000, ns % 1_000_000_000) {
+        (seconds @ 1.., 0) => format!("{seconds} s"),
+        (_, _) => Duration::from_nanos(ns).to_string(),
     }
 }
 

@@ -33,7 +33,7 @@ proptest! {
             let broken = Law::ALL.iter().any(|law| verdict.law(*law) == Word::Broken);
             let told = conclude(&[], std::slice::from_ref(&verdict));
             prop_assert!(!broken, "{policy}{:?}", told.failed().collect::<Vec<_>>());
-            prop_assert!(verdict.runaways.is_empty(), "{policy}time stands still in {}", variant.name);
+            prop_assert!(verdict.restless.is_empty(), "{policy}no rest in {}", variant.name);
         }
     }
 }
@@ -73,7 +73,7 @@ fn right_values(knob: &Knob) -> Vec<String> {
     let of = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let values = match knob.wants.as_str() {
         wants if wants.starts_with("a time with its unit") => {
-            let mut values = of(&["0 ms", "1 ns", "50 ms", "1 s", "200000 d"]);
+            let mut values = of(&["0 ms", "1 ns", "50 ms", "1 s", "20000 d"]);
             values
                 .extend(["never", "p95"].into_iter().filter(|word| wants.contains(word)).map(str::to_owned));
             values

@@ -2,20 +2,23 @@
 //! date once an entry, *after* the laws have looked at it, so a law sees how things stood when the entry came.
 //! Tables only; in steady state nothing is allocated.
 
+mod alerts;
 mod benches;
 mod claims;
 mod money;
 mod pages;
+mod scopes;
 mod update;
 
+pub use alerts::Alerts;
 pub use benches::Benches;
 pub use money::{Account, Refusal};
 pub use pages::*;
+pub use scopes::*;
 
 use crate::policy::breaker;
-use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level};
-use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
 use crate::trace::Text;
 use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
@@ -26,12 +29,16 @@ pub struct Book<'a> {
     /// What is declared.
     pub facts: &'a Catalog,
     requests: Vec<RequestPage>,
+    /// What each request demands, beside its page: a slot mostly sees the same demands again.
+    demands: Vec<Demand>,
     calls: Vec<CallPage>,
     /// What each request did on each route: a row a request slot.
     tries: Vec<Tries>,
     /// What is true of each route for each request: a row a request slot.
     truths: Vec<Truth>,
-    tasks: Vec<Account>,
+    tasks: Vec<TaskPage>,
+    /// The whole run.
+    pub run: RunPage,
     tenants: Vec<Account>,
     breakers: Vec<BreakerPage>,
     healths: Vec<HealthPage>,
@@ -39,11 +46,25 @@ pub struct Book<'a> {
     pub benches: Benches,
     /// What responses asked to be left alone, and until when.
     pub told: Benches,
-    /// The number and time of the entry before.
-    pub last: Option<(u64, Timestamp)>,
+    /// The number of the entry that is due.
+    pub due: u64,
+    /// The time of the entry before.
+    pub now: Timestamp,
     /// The fact that the gateway is answering to.
     pub stimulus: Stimulus,
+    /// The result that was told last, if it came too late to count.
+    pub late: Option<Late>,
+    /// Alerts that were raised, and the one that is due.
+    pub alerts: Alerts,
     arrivals: u64,
+}
+
+/// What the request in a slot demands.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    envelope: Envelope,
+    /// How many routes it excludes.
+    ineligible: u32,
 }
 
 /// What is true of a route for a request, whatever the gateway says.
@@ -75,6 +96,28 @@ pub enum Stimulus {
     Other,
 }
 
+/// A result that came too late to count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// The call.
+    pub call: CallId,
+    /// The entry that tells it.
+    pub seq: u64,
+    /// For whom it came too late.
+    pub age: Age,
+}
+
+/// Of which time a result is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Age {
+    /// Of now.
+    Fresh,
+    /// Of before its breaker's last move.
+    OfOldBreaker,
+    /// Of before its health state last became unhealthy or ceased to be.
+    OfOldHealth,
+}
+
 /// Whether a route can be called, as far as its gates go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -84,7 +127,7 @@ pub enum Access {
     Doubtful,
     /// Its breaker is OPEN.
     Broken,
-    /// It is benched, or all its credentials are.
+    /// It is benched, or all its credentials are; or terminal faults closed their accounts.
     Benched,
 }
 
@@ -95,17 +138,22 @@ impl<'a> Book<'a> {
         Book {
             facts,
             requests: Vec::new(),
+            demands: Vec::new(),
             calls: Vec::new(),
             tries: Vec::new(),
             truths: Vec::new(),
-            tasks: facts.tasks.iter().map(|task| Account::new(task.cap, None)).collect(),
+            tasks: TaskPage::groups(facts),
+            run: RunPage::new(facts),
             tenants: tenants.collect(),
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             healths: vec![HealthPage::default(); facts.healths.len()],
             benches: Benches::new(facts),
             told: Benches::new(facts),
-            last: None,
+            due: 0,
+            now: Timestamp::ZERO,
             stimulus: Stimulus::Other,
+            late: None,
+            alerts: Alerts::new(facts),
             arrivals: 0,
         }
     }
@@ -113,6 +161,11 @@ impl<'a> Book<'a> {
     /// The request in this slot, or that was there last; `None` if there never was one.
     pub fn request(&self, id: RequestId) -> Option<&RequestPage> {
         self.requests.get(id.index())
+    }
+
+    /// The entry before the one that is looked at: its number and its time.
+    pub fn last(&self) -> (u64, Timestamp) {
+        (self.due.saturating_sub(1), self.now)
     }
 
     /// The call in this slot, or that was there last; `None` if there never was one.
@@ -159,7 +212,12 @@ impl<'a> Book<'a> {
     /// What is true of every route for the request in this slot, in file order.
     pub fn truths(&self, id: RequestId) -> &[Truth] {
         let each = self.facts.routes.len();
-        self.truths.get(id.index() * each..(id.index() + 1) * each).unwrap_or_default()
+        self.truths.get(id.index() * each..).and_then(|rows| rows.get(..each)).unwrap_or_default()
+    }
+
+    /// How many routes may not be used for the request in this slot.
+    pub fn ineligible(&self, id: RequestId) -> u32 {
+        self.demands.get(id.index()).map_or(0, |demand| demand.ineligible)
     }
 
     /// What the request in this slot did on a route.
@@ -168,27 +226,39 @@ impl<'a> Book<'a> {
         self.tries.get(at).copied().unwrap_or_default()
     }
 
-    /// What forbids one call on this route: everything that excludes it, and a worst case above the request's
-    /// cap.
-    pub fn forbidding(&self, id: RequestId, route: RouteId) -> Reasons {
-        let truth = self.truth(id, route);
-        let fits = self.request(id).is_some_and(|page| truth.worst_case <= page.request.envelope.cost_max);
-        if fits { truth.reasons.without(Reason::RequestBudget) } else { truth.reasons }
-    }
-
     /// The worst case of a call.
     pub fn worst_case(&self, id: RequestId, route: RouteId) -> Amount {
-        let tokens = self.request(id).map_or(0, |page| page.request.envelope.estimate.total());
+        let tokens = self.request(id).map_or(0, |page| page.estimate);
         Amount { money: self.truth(id, route).worst_case, tokens }
     }
 
     /// The cap that does not allow `wanted` more for this request at `at`, counting what was truly billed, and
     /// what is in flight at its worst case.
     pub fn refusal(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
+        if self.affords(self.request(id), wanted, at) { None } else { self.first_refusal(id, wanted, at) }
+    }
+
+    #[cold]
+    fn first_refusal(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
         let attempt = Account::new(self.facts.limits.attempt_max, None);
         let of_call = attempt.refusal(Level::Attempt, wanted, at);
         of_call
             .or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
+    }
+
+    /// Whether every cap allows `wanted` more for this request, as [`Book::refusal`] counts: nearly always it
+    /// does.
+    #[inline]
+    pub fn affords(&self, page: Option<&RequestPage>, wanted: Amount, at: Timestamp) -> bool {
+        let limit = self.facts.limits.attempt_max;
+        let fits_accounts = |page: &RequestPage| {
+            let task = self.task(&page.payer).map(|task| &task.account);
+            let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
+            page.account.admits(wanted, at)
+                && task.is_none_or(|account| account.admits(wanted, at))
+                && tenant.is_none_or(|account| account.admits(wanted, at))
+        };
+        wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
     }
 
     /// As [`Book::refusal`], but with nothing counted above its worst case.
@@ -201,10 +271,10 @@ impl<'a> Book<'a> {
 
     fn each_account(&self, id: RequestId) -> impl Iterator<Item = (Level, &Account)> {
         let page = self.request(id);
-        let payer = page.map(|page| page.request.payer).unwrap_or_default();
+        let payer = page.map(|page| page.payer).unwrap_or_default();
         [
             page.map(|page| (Level::Request, &page.account)),
-            payer.task.and_then(|task| self.tasks.get(task.id.index())).map(|account| (Level::Task, account)),
+            self.task(&payer).map(|task| (Level::Task, &task.account)),
             payer.tenant.and_then(|tenant| self.tenants.get(tenant.index())).map(|a| (Level::Tenant, a)),
         ]
         .into_iter()
@@ -218,7 +288,7 @@ impl<'a> Book<'a> {
         if breaker.is_open_at(at) {
             return Access::Broken;
         }
-        if self.benches.route_until(self.facts, route) > at {
+        if !fact.pool.iter().any(|key| self.is_open(route, *key, at)) {
             return Access::Benched;
         }
         match breaker.state {
@@ -227,20 +297,21 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Whether a route could have been called for a request at `at`: eligible, ungated, affordable, and not
-    /// called too often.
+    /// Whether a route could have been called for a request at `at`: eligible, ungated, affordable, with a slot
+    /// free, and not called too often. Its health is a preference, and does not count.
     pub fn is_usable(&self, id: RequestId, route: RouteId, at: Timestamp) -> bool {
         self.truth(id, route).reasons.is_empty()
             && self.tried(id, route).begun < self.facts.limits.calls_per_route_max
             && self.access(route, at) == Access::Free
+            && !self.is_full(route)
+            && self.request(id).is_none_or(|page| !self.is_full_for(&page.payer))
             && self.refusal(id, self.worst_case(id, route), at).is_none()
     }
 
-    /// What a result of this call truly means; `None` is a valid answer. For a call that we stop ourselves the
-    /// timer that was due says why, and nobody else's word counts.
-    pub fn meaning(&self, call: &CallPage) -> Option<Class> {
-        let is_over = matches!(call.phase, CallPhase::Ended);
-        call.truth.or(call.fired).or(call.stopped).or(if is_over { None } else { Some(Class::Cancelled) })
+    /// Whether a credential is neither benched for a route nor closed by a terminal fault.
+    fn is_open(&self, route: RouteId, key: CredentialId, at: Timestamp) -> bool {
+        (!self.benches.is_any(at) || self.benches.call_until(self.facts, route, key) <= at)
+            && self.closed(key).is_none()
     }
 
     /// Every route's number.

@@ -1,14 +1,14 @@
 //! One page a request, a call, a breaker and a health state.
 
-use crate::gateway::{Outcome, Payer, Request, Role};
+use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request, SideEffect};
 use crate::policy::breaker;
 use crate::policy::health;
 use crate::policy::ledger::Amount;
 use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
-use crate::units::{BreakerId, CallId, CredentialId, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
-use super::Account;
+use super::{Account, Slot};
 
 /// How far a request has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,20 +30,34 @@ pub struct RequestPage {
     pub phase: Phase,
     /// Its name.
     pub name: RequestName,
-    /// What arrived.
-    pub request: Request,
-    /// When.
+    /// Who pays besides.
+    pub payer: Payer,
+    /// When it arrived.
     pub arrived: Timestamp,
+    /// The last instant at which an answer is in time.
+    pub deadline: Timestamp,
+    /// How the answer is delivered.
+    pub delivery: Delivery,
+    /// Whether sending it twice does something twice.
+    pub effect: SideEffect,
+    /// The most tokens that one call may use.
+    pub estimate: u64,
     /// Calls begun.
     pub attempts: u32,
     /// Calls in flight that nobody cancelled.
     pub legs: u32,
+    /// Calls that began while another was in flight.
+    pub hedges: u32,
+    /// Its first valid answer.
+    pub answer: Option<Winner>,
     /// Calls whose receipt is neither in nor given up.
     pub unsettled: u32,
     /// Its own account.
     pub account: Account,
     /// The first *true* terminal fault.
     pub terminal: Option<Fault>,
+    /// The first that ends the request, whatever other legs do: of a needed call, or a policy refusal.
+    pub stop: Option<Fault>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,
     /// The route of its first call.
@@ -57,17 +71,50 @@ pub struct RequestPage {
     /// When its caller hung up.
     pub abandoned: Option<Timestamp>,
     /// What was set aside and not yet called.
-    pub reserved: Option<(RouteId, Amount)>,
+    pub reserved: Option<Amount>,
     /// When a response without a wider scope asked to be tried again, on which route.
     pub hint: Option<(RouteId, Timestamp)>,
-    /// The last planned attempt: when, and where.
-    pub planned: Option<(Timestamp, RouteId)>,
     /// When it last refused to wait.
     pub wait_refused: Option<Timestamp>,
     /// Looks at the routes.
     pub looks: u32,
-    /// How it was answered.
-    pub outcome: Option<Outcome>,
+}
+
+impl RequestPage {
+    /// A request that has not arrived: it stands closed.
+    pub(super) fn vacant(request: &Request) -> RequestPage {
+        let envelope = &request.envelope;
+        let cap = Amount { money: envelope.cost_max, tokens: envelope.tokens_max };
+        RequestPage {
+            serial: 0,
+            phase: Phase::Closed,
+            name: RequestName { source: 0, ordinal: 0 },
+            payer: request.payer,
+            arrived: Timestamp::ZERO,
+            deadline: request.deadline,
+            delivery: request.delivery,
+            effect: request.effect,
+            estimate: envelope.estimate.total(),
+            attempts: 0,
+            legs: 0,
+            hedges: 0,
+            answer: None,
+            unsettled: 0,
+            account: Account::new(cap, None),
+            terminal: None,
+            stop: None,
+            last: None,
+            first_route: None,
+            ways: Ways::One,
+            visible: None,
+            committed: None,
+            abandoned: None,
+            reserved: None,
+            hint: None,
+            wait_refused: None,
+            looks: 0,
+        }
+    }
 }
 
 /// Whether a request stayed on its first route.
@@ -86,9 +133,31 @@ pub struct Fault {
     pub class: Class,
     /// On which route.
     pub route: RouteId,
+    /// Whether the request needed that call.
+    pub leg: Leg,
     /// The entry that says so.
     pub seq: u64,
     /// When.
+    pub at: Timestamp,
+}
+
+/// Whether a request needs a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leg {
+    /// It does: no other was in flight when it began.
+    Needed,
+    /// It does not: it began beside another.
+    Optional,
+}
+
+/// The first valid answer to a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Winner {
+    /// The call.
+    pub call: CallId,
+    /// Its route.
+    pub route: RouteId,
+    /// When it came.
     pub at: Timestamp,
 }
 
@@ -105,6 +174,15 @@ pub enum CallPhase {
     Ended,
     /// Its receipt will never come.
     Lost,
+}
+
+/// Whether the gateway's books have an amount for a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Charge {
+    /// Not yet.
+    Open,
+    /// They do.
+    Booked,
 }
 
 /// A call.
@@ -124,10 +202,16 @@ pub struct CallPage {
     pub route: RouteId,
     /// With which credential.
     pub credential: CredentialId,
-    /// The gateway's reason for it.
-    pub role: Role,
-    /// When an upstream took it.
+    /// Whether its request needed it.
+    pub leg: Leg,
+    /// When it began.
     pub begun: Timestamp,
+    /// How often its breaker had moved when it began.
+    pub breaker_moves: u32,
+    /// Whether it takes a slot.
+    pub slot: Slot,
+    /// Which user of its slot its task is.
+    pub task_serial: u32,
     /// When its first output left the upstream.
     pub visible: Option<Timestamp>,
     /// What its failure truly means.
@@ -138,14 +222,16 @@ pub struct CallPage {
     pub window: u64,
     /// What the gateway set aside for it.
     pub reserved: Option<Amount>,
-    /// What the gateway charged for it so far.
-    pub charged: Option<Amount>,
+    /// Whether the gateway's books have an amount for it.
+    pub charge: Charge,
     /// What it was billed by the facts: the worst case if nobody says.
-    pub billed: Option<Amount>,
+    pub billed: Option<Money>,
     /// The timer that was due for it, as the class of failure it stands for.
     pub fired: Option<Class>,
     /// Why it was cancelled, by the facts: the timer, the hang-up, the deadline, or else our own choice.
     pub stopped: Option<Class>,
+    /// When.
+    pub stopped_at: Timestamp,
     /// The breaker of which it is a probe, still in flight and wanted, and that breaker's moves before it.
     pub probe: Option<(BreakerId, u32)>,
 }
@@ -160,23 +246,89 @@ impl CallPage {
         payer: Payer { task: None, tenant: None },
         route: RouteId(0),
         credential: CredentialId(0),
-        role: Role::Primary,
+        leg: Leg::Needed,
         begun: Timestamp::ZERO,
+        breaker_moves: 0,
+        slot: Slot::Free,
+        task_serial: 0,
         visible: None,
         truth: None,
         worst_case: Amount::ZERO,
         window: 0,
         reserved: None,
-        charged: None,
+        charge: Charge::Open,
         billed: None,
         fired: None,
         stopped: None,
+        stopped_at: Timestamp::ZERO,
         probe: None,
     };
 
     /// Whether it is in flight and nobody cancelled it.
     pub const fn is_wanted(&self) -> bool {
         matches!(self.phase, CallPhase::Flying) && self.stopped.is_none()
+    }
+
+    /// What its result truly means; `None` is a valid answer. For a call that we stop ourselves the timer that
+    /// was due says why, and nobody else's word counts.
+    pub fn meaning(&self) -> Option<Class> {
+        let is_over = matches!(self.phase, CallPhase::Ended);
+        self.truth.or(self.fired).or(self.stopped).or(if is_over { None } else { Some(Class::Cancelled) })
+    }
+
+    /// What a receipt says of it, before it is over.
+    pub fn read(&self, truth: Option<Class>, receipt: &Receipt) -> Invoice {
+        let billed = match receipt.bill {
+            Bill::Exact(money) => Amount { money, tokens: receipt.usage.total() },
+            Bill::Unknown => self.worst_case,
+        };
+        let is_answer = self.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
+        Invoice { billed, worth: if is_answer { Worth::Used } else { self.worth() } }
+    }
+
+    /// What a call is worth that gives no answer.
+    pub fn worth(&self) -> Worth {
+        if self.leg == Leg::Optional || self.stopped == Some(Class::Cancelled) {
+            Worth::Lost
+        } else {
+            Worth::Wasted
+        }
+    }
+
+    /// How long it was waited for, if it is over at `now`.
+    pub fn length(&self, now: Timestamp) -> Duration {
+        let end = if self.stopped.is_some() { self.stopped_at } else { now };
+        end.since(self.begun)
+    }
+}
+
+/// What a receipt says, by the facts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Invoice {
+    /// What is billed: the worst case if nobody says.
+    pub billed: Amount,
+    /// What became of it.
+    pub worth: Worth,
+}
+
+/// What a call is worth to its request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Worth {
+    /// It is the answer.
+    Used,
+    /// It is a leg that lost: another answered, or it was optional and came to nothing.
+    Lost,
+    /// It was needed and gave no answer.
+    Wasted,
+}
+
+impl Invoice {
+    /// How much of it gave no answer.
+    pub fn wasted(&self) -> Money {
+        match self.worth {
+            Worth::Used => Money::ZERO,
+            Worth::Lost | Worth::Wasted => self.billed.money,
+        }
     }
 }
 
@@ -231,10 +383,12 @@ pub struct HealthPage {
     pub state: health::State,
     /// Bad results in a row, after the last one that it was told.
     pub failures: u32,
+    /// When it last became unhealthy or ceased to be: what began before is of another time.
+    pub since: Timestamp,
 }
 
 impl Default for HealthPage {
     fn default() -> HealthPage {
-        HealthPage { state: health::State::Healthy, failures: 0 }
+        HealthPage { state: health::State::Healthy, failures: 0, since: Timestamp::ZERO }
     }
 }

@@ -3,30 +3,71 @@
 use super::Ruling;
 use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Access, Book, CallPhase, Truth};
+use crate::judge::book::{Access, Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::health::State;
 use crate::sim::{Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
 /// A wait that was not slept.
 #[derive(Clone, Copy)]
-pub(super) struct RefusedWait {
-    pub(super) request: RequestId,
-    pub(super) wait: Duration,
-    pub(super) left: Duration,
-    pub(super) why: WaitRefusal,
+pub(in crate::judge) struct RefusedWait {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) wait: Duration,
+    pub(in crate::judge) left: Duration,
+    pub(in crate::judge) why: WaitRefusal,
 }
 
-pub(super) fn true_reasons(
-    book: &Book<'_>,
-    entry: &Entry<'_>,
-    request: RequestId,
-    candidates: &[Candidate],
-) -> Ruling {
-    let truths = book.truths(request);
+/// What the gateway says of the routes, and what is true of them.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Weighed<'b> {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) candidates: &'b [Candidate],
+    pub(in crate::judge) truths: &'b [Truth],
+    pub(in crate::judge) fit: Fit,
+}
+
+/// How the verdicts on all routes fit the truth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::judge) enum Fit {
+    /// The envelope alone bears every one out: those are excluded that must be, and no others.
+    Exact,
+    /// That must be looked at closely.
+    Unclear,
+}
+
+impl<'b> Weighed<'b> {
+    /// Holds the verdicts against the envelope's truths.
+    pub(in crate::judge) fn new(
+        book: &'b Book<'_>,
+        request: RequestId,
+        candidates: &'b [Candidate],
+    ) -> Weighed<'b> {
+        let truths = book.truths(request);
+        let is_exact = candidates.len() == truths.len()
+            && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
+                candidate.route.index() == at
+                    && is_borne_out(&candidate.verdict, truth)
+                    && candidate.health == health_of(book, candidate.route)
+            });
+        Weighed { request, candidates, truths, fit: if is_exact { Fit::Exact } else { Fit::Unclear } }
+    }
+}
+
+pub(super) fn true_reasons(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+    match weighed.fit {
+        Fit::Exact => Ruling::Held,
+        Fit::Unclear => look_closely(book, entry, weighed),
+    }
+}
+
+/// As [`true_reasons`], where the envelope alone does not bear every verdict out.
+#[cold]
+fn look_closely(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+    let Weighed { request, candidates, truths, .. } = *weighed;
     if candidates.len() != truths.len() {
         let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));
-        return Ruling::Broken(format!("for {who}, {told} of {all} routes are considered"));
+        return Ruling::broken(move || format!("for {who}, {told} of {all} routes are considered"));
     }
     let mut pairs = (0u16..).zip(candidates.iter().zip(truths));
     let flaw = pairs.find_map(|(at, (candidate, truth))| {
@@ -35,7 +76,18 @@ pub(super) fn true_reasons(
         }
         flaw(book, entry.at, request, candidate, truth)
     });
-    Ruling::unless(flaw.map(|flaw| format!("for {}, {flaw}", book.request_name(request))))
+    Ruling::unless(flaw.map(|flaw| move || format!("for {}, {flaw}", book.request_name(request))))
+}
+
+/// Whether the envelope alone bears a verdict out: nothing else need be looked at. So it is with most.
+fn is_borne_out(verdict: &Verdict, truth: &Truth) -> bool {
+    match verdict {
+        Verdict::Excluded { reasons, missing } => {
+            *reasons == truth.reasons && *missing == truth.missing && !reasons.is_empty()
+        }
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => truth.reasons.is_empty(),
+        Verdict::Gated { .. } | Verdict::Spent | Verdict::Taken | Verdict::Unaffordable { .. } => false,
+    }
 }
 
 /// What is wrong with the verdict on one route.
@@ -50,8 +102,7 @@ fn flaw(
     let name = || book.route_name(route);
     let is_true = match candidate.verdict {
         Verdict::Excluded { reasons, missing } => {
-            let lacks = truth.missing.filter(|_| truth.reasons.has(Reason::MissingCapability));
-            if reasons == truth.reasons && missing == lacks && !reasons.is_empty() {
+            if reasons == truth.reasons && missing == truth.missing && !reasons.is_empty() {
                 return None;
             }
             let (told, truth) = (words(reasons), words(truth.reasons));
@@ -67,16 +118,9 @@ fn flaw(
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } | Verdict::Taken => return None,
-        Verdict::Gated { gate, .. } => match (gate, book.access(route, at)) {
-            (Gate::Breaker, Access::Broken | Access::Doubtful) => true,
-            (Gate::Cooldown, Access::Benched) => true,
-            (Gate::Breaker, Access::Free | Access::Benched) => false,
-            (Gate::Concurrency | Gate::Health | Gate::Fuse(_), _) => true,
-            (Gate::Cooldown, Access::Free | Access::Broken | Access::Doubtful) => {
-                book.benches.route_until(book.facts, route) > at
-            }
-        },
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return mistaken_health(book, candidate),
+        Verdict::Gated { gate, .. } => is_gated(book, at, request, route, gate),
+        Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
         Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,
         Verdict::Unaffordable { level } => {
             let refusal = book.refusal(request, book.worst_case(request, route), at);
@@ -87,10 +131,37 @@ fn flaw(
         Verdict::Gated { gate, .. } => format!("{} is closed by no {}", name(), gate.label()),
         Verdict::Spent => format!("{} was not called often enough to be spent", name()),
         Verdict::Unaffordable { level } => format!("{} is affordable for the {}", name(), level.label()),
-        Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } | Verdict::Taken => {
-            String::new()
-        }
+        Verdict::Taken => format!("{} has no other leg on it", name()),
+        Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } => String::new(),
     })
+}
+
+/// Whether a gate that is told is closed.
+fn is_gated(book: &Book<'_>, at: Timestamp, id: RequestId, route: RouteId, gate: Gate) -> bool {
+    let access = book.access(route, at);
+    match gate {
+        Gate::Breaker => matches!(access, Access::Broken | Access::Doubtful),
+        Gate::Cooldown => access == Access::Benched || book.benches.route_until(book.facts, route) > at,
+        Gate::Concurrency => {
+            book.is_full(route) || book.request(id).is_some_and(|page| book.is_full_for(&page.payer))
+        }
+        Gate::Health => health_of(book, route) == State::Unhealthy,
+        Gate::Fuse(failure) => book.all_closed(route).is_some_and(|fault| fault.class == failure.class),
+    }
+}
+
+/// A route that can be called is told with the health that it has.
+fn mistaken_health(book: &Book<'_>, candidate: &Candidate) -> Option<String> {
+    let (told, truth) = (candidate.health, health_of(book, candidate.route));
+    (told != truth).then(|| {
+        let name = book.route_name(candidate.route);
+        format!("{name} is told as {}, its health is {}", told.label(), truth.label())
+    })
+}
+
+fn health_of(book: &Book<'_>, route: RouteId) -> State {
+    let page = book.route(route).and_then(|fact| book.health(fact.health));
+    page.map_or(State::Healthy, |page| page.state)
 }
 
 fn words(reasons: Reasons) -> String {
@@ -105,9 +176,7 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
         Outcome::AllGated { .. } | Outcome::NoCandidate { .. } => book.routes().find(|route| {
-            !awaits_in_vain(book, id, *route, reply.at)
-                && book.is_usable(id, *route, reply.at)
-                && !is_full(book, id, *route)
+            !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
         }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
@@ -119,24 +188,11 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Abandoned => return Ruling::Silent,
     };
     Ruling::unless(found.map(|route| {
-        let (who, what) = (book.request_name(id), reply.outcome.label());
-        format!("{who} is answered {what} while {} can be used", book.route_name(route))
+        move || {
+            let (who, what) = (book.request_name(id), reply.outcome.label());
+            format!("{who} is answered {what} while {} can be used", book.route_name(route))
+        }
     }))
-}
-
-/// Whether no slot is free, by the facts: on the route, for the request's task or for its tenant.
-fn is_full(book: &Book<'_>, id: RequestId, route: RouteId) -> bool {
-    let Some(payer) = book.request(id).map(|page| page.request.payer) else { return false };
-    let limits = &book.facts.limits;
-    let (mut of_route, mut of_task, mut of_tenant) = (0, 0, 0);
-    for call in book.calls().iter().filter(|call| call.phase == CallPhase::Flying) {
-        of_route += u32::from(call.route == route);
-        of_task += u32::from(payer.task.is_some() && call.payer.task == payer.task);
-        of_tenant += u32::from(payer.tenant.is_some() && call.payer.tenant == payer.tenant);
-    }
-    of_route >= limits.route_legs_max
-        || of_task >= limits.task_legs_max
-        || of_tenant >= limits.tenant_legs_max
 }
 
 /// Whether a request just refused the wait that this route needs: it cannot be called at once.
@@ -149,38 +205,43 @@ fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp)
 /// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much.
 pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
     let Some(page) = book.request(refused.request) else { return Ruling::Silent };
-    let left = page.request.deadline.since(at);
+    let left = page.deadline.since(at);
     let asked = book.told.latest().max(page.hint.map_or(Timestamp::ZERO, |(_, until)| until)).since(at);
     let is_true = refused.left == left
         && match refused.why {
             WaitRefusal::Deadline => refused.wait >= left,
             WaitRefusal::TooLong => asked.min(refused.wait) > book.facts.limits.hint_max,
         };
-    Ruling::unless((!is_true).then(|| {
+    Ruling::unless((!is_true).then_some(move || {
         let (who, why) = (book.request_name(refused.request), refused.why.label());
         format!("{who} refuses to wait {} with {left} left, because of {why}", refused.wait)
     }))
 }
 
 pub(super) fn caused(book: &Book<'_>, entry: &Entry<'_>) -> Ruling {
-    let expected = book.last.map_or(0, |(seq, _)| seq + 1);
-    let is_counted = entry.seq == expected;
-    let is_in_time = book.last.is_none_or(|(_, at)| entry.at >= at);
     let is_caused = match entry.cause {
         Some(cause) => cause < entry.seq,
         None => !needs_a_cause(&entry.what),
     };
-    if is_counted && is_in_time && is_caused {
+    if is_caused && entry.seq == book.due && entry.at >= book.now {
         return Ruling::Held;
     }
-    Ruling::Broken(match (is_counted, is_in_time) {
-        (false, _) => format!("entry {} comes where {expected} is due", entry.seq),
-        (true, false) => format!("entry {} is at {}, before the one before it", entry.seq, entry.at),
-        (true, true) => match entry.cause {
-            Some(cause) => format!("entry {} is caused by entry {cause}", entry.seq),
-            None => format!("entry {} has no cause", entry.seq),
-        },
-    })
+    Ruling::broken(move || disorder(book, entry))
+}
+
+/// What is wrong with the place of an entry.
+#[cold]
+fn disorder(book: &Book<'_>, entry: &Entry<'_>) -> String {
+    if entry.seq != book.due {
+        return format!("entry {} comes where {} is due", entry.seq, book.due);
+    }
+    if entry.at < book.now {
+        return format!("entry {} is at {}, before the one before it", entry.seq, entry.at);
+    }
+    match entry.cause {
+        Some(cause) => format!("entry {} is caused by entry {cause}", entry.seq),
+        None => format!("entry {} has no cause", entry.seq),
+    }
 }
 
 /// Whatever the gateway does or says, and whatever becomes of a call.
@@ -210,10 +271,11 @@ mod tests {
     use crate::judge::play::*;
     use crate::policy::cooldown::Bench;
     use crate::policy::eligibility::{Reason, Reasons};
+    use crate::policy::health::{Move, State};
     use crate::policy::ledger::Level;
     use crate::policy::taxonomy::{Class, Hint};
     use crate::sim::What;
-    use crate::units::{CredentialId, RouteId};
+    use crate::units::{CredentialId, HealthId, RouteId};
 
     /// Considers the routes with another verdict on one of them.
     fn says(route: RouteId, verdict: Verdict) -> impl Fn(&mut Play<'_>) {
@@ -240,6 +302,10 @@ mod tests {
         let gated = |gate| Verdict::Gated { gate, retry_at: None };
         check(&says(A, gated(Gate::Breaker)), "alpha is closed by no breaker");
         check(&says(A, gated(Gate::Cooldown)), "alpha is closed by no cooldown");
+        check(&says(A, gated(Gate::Concurrency)), "alpha is closed by no concurrency");
+        check(&says(A, gated(Gate::Health)), "alpha is closed by no health");
+        check(&says(A, gated(Gate::Fuse(failure(Class::Funds)))), "alpha is closed by no fuse");
+        check(&says(A, Verdict::Taken), "alpha has no other leg on it");
         check(&says(A, Verdict::Spent), "alpha was not called often enough");
         check(
             &says(A, Verdict::Unaffordable { level: Level::Request }),
@@ -251,6 +317,24 @@ mod tests {
             },
             "0 of 3 routes are considered",
         );
+    }
+
+    #[test]
+    fn a_route_that_can_be_called_is_told_with_its_health() {
+        let sick = |told: State| {
+            move |play: &mut Play<'_>| {
+                let (from, to) = (State::Degraded, State::Unhealthy);
+                let moved = Move { from, to, until: Some(at(60_000)) };
+                play.decide(Decision::HealthMoved { health: HealthId(0), moved });
+                play.arrive(Delivery::Whole).consider(|candidate| {
+                    if candidate.route == A {
+                        candidate.health = told;
+                    }
+                });
+            }
+        };
+        let says = "for req/1, alpha is told as HEALTHY, its health is UNHEALTHY";
+        check(Law::TrueReasons, sick(State::Unhealthy), sick(State::Healthy), says);
     }
 
     #[test]
@@ -287,6 +371,16 @@ mod tests {
             play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute);
         };
         check(Law::NoFalseNoCandidate, gated(2), none, "answered no_eligible_route while alpha can be used");
+        let starved = |play: &mut Play<'_>| {
+            for id in 0..2 {
+                let (from, to) = (State::Degraded, State::Unhealthy);
+                let moved = Move { from, to, until: Some(at(60_000)) };
+                play.decide(Decision::HealthMoved { health: HealthId(id), moved });
+            }
+            play.arrive(Delivery::Whole)
+                .reply(R, Outcome::NoCandidate { retry_at: Some(at(60_000)), last: None });
+        };
+        check(Law::NoFalseNoCandidate, gated(2), starved, "answered no_candidate while alpha can be used");
     }
 
     #[test]

@@ -1,30 +1,44 @@
 //! Laws about what closes a route: breakers, health, benches.
 
 use super::{Begun, Ruling};
-use crate::gateway::{Decision, Freshness};
-use crate::judge::book::{Book, CallPage, Stimulus};
+use crate::gateway::Freshness;
+use crate::judge::book::{Age, Book, CallPage, Late, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::{breaker, health};
-use crate::units::{BreakerId, Duration, HealthId, Timestamp};
+use crate::sim::Entry;
+use crate::units::{BreakerId, CallId, CredentialId, Duration, HealthId, Timestamp};
 
-pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some(page) = book.route(begun.route).and_then(|fact| book.breaker(fact.breaker)) else {
+/// What the gateway told its breaker and its health state about a result.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Told {
+    pub(in crate::judge) call: CallId,
+    pub(in crate::judge) breaker: BreakerId,
+    pub(in crate::judge) health: HealthId,
+    pub(in crate::judge) signal: Signal,
+    pub(in crate::judge) standing: Freshness,
+    pub(in crate::judge) breaker_failures: u32,
+    pub(in crate::judge) health_failures: u32,
+}
+
+pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let Some(page) = begun.fact.and_then(|fact| book.breaker(fact.breaker)) else {
         return Ruling::Silent;
     };
     let (who, route) = (|| book.request_name(begun.request), || book.route_name(begun.route));
     match page.state {
         breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Ruling::Silent,
         breaker::State::Open | breaker::State::ForcedOpen if page.is_open_at(begun.at) => {
-            Ruling::Broken(format!("{} calls {} while its breaker is OPEN", who(), route()))
+            Ruling::broken(move || format!("{} calls {} while its breaker is OPEN", who(), route()))
         }
         breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
             let probes = if page.probes < allowed { page.probes } else { heard_of(book, begun, page.moves) };
             Ruling::unless(
-                (probes >= allowed)
-                    .then(|| format!("{} is probe {} of {allowed} at {}", who(), probes + 1, route())),
+                (probes >= allowed).then_some(move || {
+                    format!("{} is probe {} of {allowed} at {}", who(), probes + 1, route())
+                }),
             )
         }
     }
@@ -52,19 +66,19 @@ pub(super) fn opens_in_time(
         | breaker::State::Disabled
         | breaker::State::MetricsOnly => {
             let early = book.breaker(id).is_some_and(|page| page.is_open_at(at));
-            Ruling::unless(early.then(|| {
+            Ruling::unless(early.then_some(move || {
                 format!("the breaker {} leaves OPEN before its cooldown is over", breaker_name(book, id))
             }))
         }
     }
 }
 
-pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun) -> Ruling {
+pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     if !book.benches.is_any(begun.at) {
         return Ruling::Silent;
     }
     let until = book.benches.call_until(book.facts, begun.route, begun.credential);
-    Ruling::unless((until > begun.at).then(|| {
+    Ruling::unless((until > begun.at).then_some(move || {
         format!(
             "{} calls {} with {}, benched {}",
             book.request_name(begun.request),
@@ -77,7 +91,9 @@ pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun) -> Ruling {
 
 pub(super) fn benches_only_grow(book: &Book<'_>, what: Bench, until: Timestamp) -> Ruling {
     let before = book.benches.until(what);
-    Ruling::unless((until < before).then(|| format!("a bench {} now ends {}", tell(before), tell(until))))
+    Ruling::unless(
+        (until < before).then_some(move || format!("a bench {} now ends {}", tell(before), tell(until))),
+    )
 }
 
 fn tell(until: Timestamp) -> String {
@@ -85,37 +101,27 @@ fn tell(until: Timestamp) -> String {
 }
 
 /// Judged by the truth of the call, never by the class that the gateway saw in it.
-pub(super) fn neutral_is_told_neutral(book: &Book<'_>, decision: &Decision) -> Ruling {
-    let Decision::Signalled {
-        call,
-        breaker,
-        health,
-        signal,
-        standing,
-        breaker_failures,
-        health_failures,
-        ..
-    } = decision
-    else {
-        return Ruling::Silent;
+pub(super) fn neutral_is_told_neutral(book: &Book<'_>, told: &Told) -> Ruling {
+    let Some(page) = book.call(told.call) else {
+        return Ruling::broken(move || "a result of no call is told".to_owned());
     };
-    let Some(page) = book.call(*call) else {
-        return Ruling::Broken("a result of no call is told".to_owned());
-    };
-    let Some(class) = book.meaning(page).filter(|class| class.is_neutral()) else { return Ruling::Silent };
-    let is_told_neutral = *signal == Signal::Neutral || *standing == Freshness::Stale;
-    let was = book.breaker(*breaker).and_then(|page| page.failures);
-    let breaker_moved = was.is_some_and(|before| *breaker_failures > before);
-    let health_moved = book.health(*health).is_some_and(|page| page.failures != *health_failures);
+    let Some(class) = page.meaning().filter(|class| class.is_neutral()) else { return Ruling::Silent };
+    let Told { breaker, health, signal, standing, breaker_failures, health_failures, .. } = *told;
+    let is_told_neutral = signal == Signal::Neutral || standing == Freshness::Stale;
+    let was = book.breaker(breaker).and_then(|page| page.failures);
+    let breaker_moved = was.is_some_and(|before| breaker_failures > before);
+    let health_moved = book.health(health).is_some_and(|page| page.failures != health_failures);
     if is_told_neutral && !breaker_moved && !health_moved {
         return Ruling::Held;
     }
     let (name, route) = (book.name(page.name), book.route_name(page.route));
-    Ruling::Broken(format!(
-        "{} of {name} on {route} is told as {}: breaker failures {breaker_failures}, health failures {health_failures}",
-        class.label(),
-        signal.label(),
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} of {name} on {route} is told as {}: breaker failures {breaker_failures}, health failures {health_failures}",
+            class.label(),
+            signal.label(),
+        )
+    })
 }
 
 pub(super) fn neutral_moves_no_breaker(
@@ -126,19 +132,112 @@ pub(super) fn neutral_moves_no_breaker(
     let (Stimulus::NeutralResult(call), breaker::State::Open) = (book.stimulus, transition.to) else {
         return Ruling::Silent;
     };
-    Ruling::Broken(format!("{} opens the breaker {}", describe(book, call), breaker_name(book, id)))
+    Ruling::broken(move || format!("{} opens the breaker {}", describe(book, call), breaker_name(book, id)))
 }
 
 pub(super) fn neutral_moves_no_health(book: &Book<'_>, id: HealthId, moved: &health::Move) -> Ruling {
     let Stimulus::NeutralResult(call) = book.stimulus else { return Ruling::Silent };
     let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
     let (from, to) = (moved.from.label(), moved.to.label());
-    Ruling::Broken(format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
+    Ruling::broken(move || format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
 }
 
-fn describe(book: &Book<'_>, call: crate::units::CallId) -> String {
+/// What came too late must be told so, and leave every counter that it is too late for as it was.
+pub(super) fn stale_is_told_stale(book: &Book<'_>, told: &Told) -> Ruling {
+    let Some(page) = book.call(told.call) else { return Ruling::Silent };
+    let age = book.age(page);
+    if age == Age::Fresh {
+        return Ruling::Silent;
+    }
+    let was = book.breaker(told.breaker).and_then(|page| page.failures);
+    let breaker_moved = age == Age::OfOldBreaker && was.is_some_and(|n| told.breaker_failures > n);
+    let health_moved = book.health(told.health).is_some_and(|page| page.failures != told.health_failures);
+    if told.standing == Freshness::Stale && !breaker_moved && !health_moved {
+        return Ruling::Held;
+    }
+    let Told { standing, breaker_failures, health_failures, .. } = *told;
+    Ruling::broken(move || {
+        format!(
+            "a result of {} on {}, {}, is told as {}: breaker failures {breaker_failures}, health failures \
+             {health_failures}",
+            book.name(page.name),
+            book.route_name(page.route),
+            too_late(age),
+            standing.label(),
+        )
+    })
+}
+
+/// The move that a result causes is told right behind it.
+fn late(book: &Book<'_>, entry: &Entry<'_>) -> Option<Late> {
+    book.late.filter(|late| entry.seq - late.seq <= 2)
+}
+
+pub(super) fn stale_moves_no_breaker(
+    book: &Book<'_>,
+    entry: &Entry<'_>,
+    id: BreakerId,
+    transition: &breaker::Transition,
+) -> Ruling {
+    let Some(late) = late(book, entry).filter(|late| late.age == Age::OfOldBreaker) else {
+        return Ruling::Silent;
+    };
+    let is_its_own =
+        book.call(late.call).and_then(|page| book.route(page.route)).is_some_and(|f| f.breaker == id);
+    match transition.to {
+        breaker::State::Open | breaker::State::Closed if is_its_own => Ruling::broken(move || {
+            let to = transition.to.label();
+            format!(
+                "{}, {}, moves the breaker {} to {to}",
+                describe(book, late.call),
+                too_late(late.age),
+                breaker_name(book, id)
+            )
+        }),
+        breaker::State::Open
+        | breaker::State::Closed
+        | breaker::State::HalfOpen
+        | breaker::State::ForcedOpen
+        | breaker::State::Disabled
+        | breaker::State::MetricsOnly => Ruling::Silent,
+    }
+}
+
+pub(super) fn stale_moves_no_health(book: &Book<'_>, entry: &Entry<'_>, id: HealthId) -> Ruling {
+    let own =
+        |late: &Late| book.call(late.call).and_then(|page| book.route(page.route)).map(|fact| fact.health);
+    let Some(late) = late(book, entry).filter(|late| own(late) == Some(id)) else { return Ruling::Silent };
+    Ruling::broken(move || {
+        let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
+        format!("{}, {}, moves the health of {name}", describe(book, late.call), too_late(late.age))
+    })
+}
+
+const fn too_late(age: Age) -> &'static str {
+    match age {
+        Age::Fresh => "in time",
+        Age::OfOldBreaker => "begun before its breaker's last move",
+        Age::OfOldHealth => "begun before its health last turned",
+    }
+}
+
+/// An alert is for an auth fault of that credential, which nobody was told of.
+pub(super) fn alerts_for_a_fault(book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) -> Ruling {
+    let is_due = book.alerts.due().is_some_and(|due| due.key == key && entry.cause == Some(due.seq));
+    Ruling::unless((!is_due).then_some(move || {
+        format!("an alert is raised for {}, which has met no new auth fault", book.credential_name(key))
+    }))
+}
+
+pub(super) fn no_alert(book: &Book<'_>, key: CredentialId) -> Ruling {
+    Ruling::broken(move || {
+        format!("{} has met an auth fault and nobody is alerted", book.credential_name(key))
+    })
+}
+
+fn describe(book: &Book<'_>, call: CallId) -> String {
     let Some(page) = book.call(call) else { return "a result".to_owned() };
-    let class = book.meaning(page).map_or("an answer", |class| class.label());
+    let class = page.meaning().map_or("an answer", |class| class.label());
     format!("{class} of {} on {}", book.name(page.name), book.route_name(page.route))
 }
 
@@ -310,5 +409,89 @@ mod tests {
         };
         let says = "req/1 calls alpha with alpha, benched until 60000 ms";
         check(Law::NoCallInsideBench, called(60_000), called(59_999), says);
+    }
+
+    #[test]
+    fn a_result_of_before_the_breaker_moved_changes_nothing() {
+        let late = |standing: Freshness, failures: u32, then: Option<(State, State)>| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(50).decide(moved(State::Closed, State::Open));
+                play.at(80).end(call, Some(Class::Overload), 0);
+                play.signal(call, Signal::Bad, Freshness::Stale, 0).signal(
+                    call,
+                    Signal::Bad,
+                    standing,
+                    failures,
+                );
+                if let Some((from, to)) = then {
+                    play.decide(moved(from, to));
+                }
+            }
+        };
+        let held = || late(Freshness::Stale, 0, None);
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| {
+            check(Law::StaleChangesNothing, held(), broken, says);
+        };
+        let says = "a result of req/1 on alpha, begun before its breaker's last move, is told as fresh";
+        check(&late(Freshness::Fresh, 0, None), says);
+        check(&late(Freshness::Stale, 1, None), "is told as stale: breaker failures 1");
+        let reopens = Some((State::HalfOpen, State::Open));
+        let says = "overload of req/1 on alpha, begun before its breaker's last move, moves the breaker alpha to OPEN";
+        check(&late(Freshness::Stale, 0, reopens), says);
+    }
+
+    #[test]
+    fn a_result_of_before_the_health_turned_changes_nothing() {
+        let turned = |from, to| Decision::HealthMoved {
+            health: HealthId(0),
+            moved: health::Move { from, to, until: None },
+        };
+        let late = |heals: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(50).decide(turned(health::State::Degraded, health::State::Unhealthy));
+                play.at(80).end(call, None, 16).signal(call, Signal::Good, Freshness::Stale, 0);
+                if heals > 0 {
+                    play.decide(turned(health::State::Unhealthy, health::State::Healthy));
+                }
+            }
+        };
+        let says =
+            "an answer of req/1 on alpha, begun before its health last turned, moves the health of alpha";
+        check(Law::StaleChangesNothing, late(0), late(1), says);
+        let between = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(50).decide(turned(health::State::Healthy, health::State::Degraded));
+            play.at(80).end(call, None, 16).signal(call, Signal::Good, Freshness::Fresh, 0);
+        };
+        let tally = played(between).laws.tally(Law::StaleChangesNothing).clone();
+        assert_eq!(tally.exercised, 0, "from healthy to degraded is no turn");
+    }
+
+    #[test]
+    fn an_auth_fault_raises_one_alert_and_nothing_else_does() {
+        let alert = |play: &mut Play<'_>, fault: Option<u64>| {
+            let alerted = Decision::Alerted { credential: CredentialId(0), failure: failure(Class::Auth) };
+            play.say_because(fault, What::Decided(&alerted));
+        };
+        let met = |class: Class, alerts: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                let fault = play.at(80).number();
+                play.end_with(call, Some(class), 0, crate::policy::taxonomy::Hint::Absent);
+                (0..alerts).for_each(|_| alert(play, Some(fault)));
+                play.at(90).arrive_with(crate::units::RequestId(1), envelope(), Delivery::Whole);
+            }
+        };
+        let says = "alpha has met an auth fault and nobody is alerted";
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Auth, 0), says);
+        let says = "an alert is raised for alpha, which has met no new auth fault";
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Auth, 2), says);
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Overload, 1), says);
     }
 }

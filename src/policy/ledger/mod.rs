@@ -10,7 +10,10 @@
 //! At every level and instant `Σ min(settled, reserved) + Σ held ≤ cap`. What is billed above the reserved
 //! amount counts against the cap from then on.
 
+mod account;
+
 use crate::units::{Duration, Money, Timestamp};
+use account::{Account, Page};
 
 /// Money and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -144,24 +147,6 @@ pub struct Ledger {
     attempt_max: Amount,
     accounts: Vec<Account>,
     free: Vec<u32>,
-}
-
-#[derive(Debug, Default)]
-struct Account {
-    generation: u32,
-    cap: Amount,
-    window: Option<Duration>,
-    current: Page,
-    /// Earlier windows that still have something held.
-    earlier: Vec<Page>,
-}
-
-/// What one window of an account has used.
-#[derive(Clone, Copy, Debug, Default)]
-struct Page {
-    window: u64,
-    settled: Amount,
-    held: Amount,
 }
 
 impl Amount {
@@ -343,41 +328,6 @@ impl Ledger {
     }
 }
 
-impl Account {
-    fn window_at(&self, now: Timestamp) -> u64 {
-        self.window.map_or(0, |length| now.nanos() / length.nanos().max(1))
-    }
-
-    /// The page that counts now.
-    fn page(&self, now: Timestamp) -> Page {
-        let window = self.window_at(now);
-        if window == self.current.window { self.current } else { Page { window, ..Page::default() } }
-    }
-
-    /// Opens the page of the current window.
-    fn turn(&mut self, now: Timestamp) {
-        let window = self.window_at(now);
-        if window != self.current.window {
-            if self.current.held != Amount::ZERO {
-                self.earlier.push(self.current);
-            }
-            self.current = Page { window, ..Page::default() };
-        }
-    }
-}
-
-impl Page {
-    /// What is left of a cap.
-    fn room(&self, cap: Amount) -> Amount {
-        let left = |settled: u64, held: u64, cap: u64| {
-            if cap == u64::MAX { cap } else { cap.saturating_sub(settled).saturating_sub(held) }
-        };
-        let money = left(self.settled.money.picos(), self.held.money.picos(), cap.money.picos());
-        let tokens = left(self.settled.tokens, self.held.tokens, cap.tokens);
-        Amount { money: Money::from_picos(money), tokens }
-    }
-}
-
 fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
     let Scopes { request, task, tenant } = *scopes;
     [(Some(request), false), (task, false), (tenant, true)]
@@ -415,7 +365,6 @@ mod tests {
     fn capped(n: u64) -> Amount {
         Amount { tokens: u64::MAX, ..cents(n) }
     }
-
     fn one_request(mode: Reserve, cap: Amount) -> (Ledger, Scopes) {
         let mut ledger = Ledger::new(mode, Amount::MAX);
         let request = ledger.open(cap, None);
