@@ -131,6 +131,9 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
     }
 }
 
+/// 100 years of 365 days, in nanoseconds: several of them add up to less than the end of time.
+const DURATION_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000_000;
+
 /// A time, or a word instead of one.
 pub(super) fn or_word(text: &str, word: &str) -> Result<Option<Duration>, Complaint> {
     if text.trim() == word {
@@ -142,9 +145,6 @@ pub(super) fn or_word(text: &str, word: &str) -> Result<Option<Duration>, Compla
     };
     duration(text).map(Some).map_err(complaint)
 }
-
-/// 100 years of 365 days, in nanoseconds: several of them add up to less than the end of time.
-const DURATION_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000_000;
 
 fn duration_or_never(text: &str) -> Result<Option<Duration>, Complaint> {
     or_word(text, "never")

@@ -145,7 +145,7 @@ fn every_wrong_knob_of_a_machine_is_caught_by_its_law() {
     wrong(|s| s.catalog.limits.calls_per_run = Some(30), &[Law::CallsWithinFuse]);
     let unfused = |s: &mut Setup| {
         in_turns(s);
-        s.policy.fuse.calls_per_task = Some(8);
+        (s.policy.fuse.calls_per_task, s.catalog.limits.calls_per_task) = (None, Some(5));
     };
     wrong(unfused, &[Law::CallsWithinFuse]);
     let unfunded = |s: &mut Setup| {
