@@ -169,7 +169,7 @@ fn scenarios_are_named_repeated_listed_or_all() {
         (names.join(" "), said["acceptance"]["scope"].as_str().unwrap().to_owned())
     };
     let is = |names: &str, scope: &str| (names.to_owned(), scope.to_owned());
-    let all = "routing bounded-429 terminal-errors budget-audit";
+    let all = "routing bounded-429 terminal-errors circuit hedging budget-audit quota-cascade";
     assert_eq!(played("--scenario bounded-429"), is("bounded-429", "partial"));
     assert_eq!(
         played("run --scenario budget-audit --scenario routing"),
