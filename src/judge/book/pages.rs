@@ -60,6 +60,8 @@ pub struct RequestPage {
     pub stop: Option<Fault>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,
+    /// What optional legs met while others were in flight: a bit a class.
+    pub beside: u16,
     /// The route of its first call.
     pub first_route: Option<RouteId>,
     /// Whether a route other than the first was called.
@@ -81,6 +83,12 @@ pub struct RequestPage {
 }
 
 impl RequestPage {
+    /// Whether an optional leg met such a failure while another was in flight: if the policy stops for it, the
+    /// others go on, but nothing new is called, and the reply names it.
+    pub const fn was_met_beside(&self, class: Class) -> bool {
+        self.beside & (1 << class as u16) != 0
+    }
+
     /// A request that has not arrived: it stands closed.
     pub(super) fn vacant(request: &Request) -> RequestPage {
         let envelope = &request.envelope;
@@ -104,6 +112,7 @@ impl RequestPage {
             terminal: None,
             stop: None,
             last: None,
+            beside: 0,
             first_route: None,
             ways: Ways::One,
             visible: None,

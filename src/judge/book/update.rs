@@ -94,15 +94,18 @@ impl Book<'_> {
         page.fired = Some(class);
         let fault = Fault { class, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
         let (request, serial) = (page.request, page.serial);
-        self.fail(request, serial, fault);
+        self.fail(request, serial, fault, 1);
     }
 
-    /// A request has met a true failure.
-    fn fail(&mut self, request: RequestId, serial: u64, fault: Fault) {
+    /// A request has met a true failure; so many of its legs in flight are the one that met it.
+    fn fail(&mut self, request: RequestId, serial: u64, fault: Fault, own: u32) {
         let Some(page) = self.requests.get_mut(request.index()).filter(|page| page.serial == serial) else {
             return;
         };
         page.last = Some(fault);
+        if fault.leg == Leg::Optional && page.legs > own {
+            page.beside |= 1 << fault.class as u16;
+        }
         if fault.class.is_terminal() {
             page.terminal.get_or_insert(fault);
             if fault.leg == Leg::Needed || fault.class == Class::PolicyRefusal {
@@ -241,7 +244,7 @@ impl Book<'_> {
         }
         if let Some(class) = truth {
             let fault = Fault { class, route, leg, seq: entry.seq, at: entry.at };
-            self.fail(request, serial, fault);
+            self.fail(request, serial, fault, 0);
             if class.is_terminal() {
                 self.close_scope(key, fault);
                 self.alerts.meet(class, key, entry.seq);

@@ -202,11 +202,13 @@ fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp)
     })
 }
 
-/// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much.
+/// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much, or what is
+/// waited for is benched for too long.
 pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
     let Some(page) = book.request(refused.request) else { return Ruling::Silent };
     let left = page.deadline.since(at);
-    let asked = book.told.latest().max(page.hint.map_or(Timestamp::ZERO, |(_, until)| until)).since(at);
+    let hint = page.hint.map_or(Timestamp::ZERO, |(_, until)| until);
+    let asked = book.told.latest().max(book.benches.latest()).max(hint).since(at);
     let is_true = refused.left == left
         && match refused.why {
             WaitRefusal::Deadline => refused.wait >= left,

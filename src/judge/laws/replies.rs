@@ -188,6 +188,7 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             }
         }
         Outcome::Terminal { last } if page.terminal.is_some_and(|fault| fault.class == last.class) => None,
+        Outcome::Terminal { last } if page.was_met_beside(last.class) => None,
         Outcome::Terminal { last } => misnamed(page, Some(last)),
         Outcome::Exhausted { limit: Limit::Attempts, .. }
             if page.attempts < book.facts.limits.attempts_max =>
@@ -210,11 +211,6 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
         }
         Outcome::Stopped { reason, .. } if !is_stopped(book, reply.request, reason) => {
             Some(told(|| format!("by the fuse {}, which is not blown", reason.fuse().label())))
-        }
-        Outcome::Stopped { reason: StopReason::Terminal(failure), .. }
-            if page.last.is_some_and(|fault| fault.class == failure.class) =>
-        {
-            None
         }
         Outcome::AllGated { last, .. }
         | Outcome::NoCandidate { last, .. }
