@@ -13,8 +13,8 @@ pub(super) struct World {
     any: Choices,
     parties: Choices,
     routes: Vec<Route>,
-    requests: Vec<Choices>,
-    arrivals: Vec<Choices>,
+    requests: Vec<Request>,
+    arrivals: Vec<Request>,
     jobs: Vec<Job>,
     quotas: Vec<Choices>,
     orders: Vec<(Index, Index)>,
@@ -40,15 +40,21 @@ struct Reply {
 #[derive(Clone, Debug)]
 struct Job {
     keys: Choices,
-    steps: Vec<(Choices, Choices)>,
+    steps: Vec<(Choices, Request)>,
+}
+
+#[derive(Clone, Debug)]
+struct Request {
+    keys: Choices,
+    envelope: Choices,
 }
 
 pub(super) fn worlds() -> impl Strategy<Value = World> {
     let route = (choices(5), choices(2), vec(reply(), 1..4), vec((choices(3), reply()), 0..3));
     let route = route.prop_map(|(keys, cancel, replies, faults)| Route { keys, cancel, replies, faults });
-    let job = (choices(4), vec((choices(3), choices(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
+    let job = (choices(4), vec((choices(3), request(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
     let policy = (choices(12), choices(6), choices(8));
-    let traffic = (vec(choices(8), 0..4), vec(choices(10), 0..3), vec(job, 0..2));
+    let traffic = (vec(request(8), 0..4), vec(request(10), 0..3), vec(job, 0..2));
     let rest = (vec(choices(5), 0..3), vec(any::<(Index, Index)>(), 0..5), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
         |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, seed))| World {
@@ -64,6 +70,10 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             seed,
         },
     )
+}
+
+fn request(most: usize) -> impl Strategy<Value = Request> {
+    (choices(most), choices(1)).prop_map(|(keys, envelope)| Request { keys, envelope })
 }
 
 fn reply() -> impl Strategy<Value = Reply> {
@@ -155,7 +165,9 @@ const KINDS: [&str; 24] = [
 ];
 
 const REPLY: Menu = &[
-    ("first_byte", &["\"20 ms\"", "\"200 ms\"", "\"never\"", "{ exponential = \"60 ms\" }"]),
+    ("first_byte", &["\"20 ms\"", "\"200 ms\"", "{ exponential = \"60 ms\" }", "\"never\""]),
+    ("first_byte", &["\"20 ms\"", "\"50 ms\""]),
+    ("first_byte", &["\"20 ms\"", "\"0 ms\""]),
     ("progress", &["\"30 ms\"", "\"400 ms\""]),
     ("retry_after", &["\"500 ms\"", "\"0 ms\"", "\"50 ms\"", "\"5 s\"", "\"200 s\""]),
     ("bill", &["\"$0.001\"", "\"$0\"", "\"$0.09\""]),
@@ -173,16 +185,28 @@ const REQUEST: Menu = &[
     ("first", &["\"50 ms\"", "\"400 ms\"", "\"1 s\""]),
     ("count", &["4", "12", "30"]),
     ("gap", &["\"100 ms\"", "\"0 ms\"", "{ exponential = \"60 ms\" }", "\"20 ms\""]),
-    ("deadline", &["\"1 s\"", "\"80 ms\"", "\"0 ms\"", "\"300 ms\"", "\"600 s\""]),
-    ("cost_max", &["\"$0.03\"", "\"$0\"", "\"$0.012\""]),
-    ("tokens_max", &["2500", "0", "1100"]),
-    ("tokens", &["{ input = 1000, output_max = 100 }", "{ output_max = 0 }", "{ input = 300, cache_read = 600, output_max = 300 }"]),
+    ("deadline", &["\"1 s\"", "\"600 s\"", "\"5 s\"", "\"300 ms\"", "\"80 ms\"", "\"0 ms\""]),
+    ("cost_max", &["\"$0.03\"", "\"$0.012\"", "\"$0\""]),
+    ("tokens_max", &["2500", "1100", "0"]),
+    (
+        "tokens",
+        &[
+            "{ input = 1000, output_max = 100 }",
+            "{ output_max = 0 }",
+            "{ input = 300, cache_read = 600, output_max = 300 }",
+        ],
+    ),
     ("delivery", &["\"stream\""]),
     ("side_effects", &["true"]),
     ("priority", &["1", "255"]),
-    ("hangs_up", &["\"80 ms\"", "\"0 ms\"", "\"400 ms\""]),
+    ("hangs_up", &["\"80 ms\"", "\"400 ms\"", "\"0 ms\""]),
     ("tenant", &["\"someone\""]),
     ("task", &["\"errand\""]),
+    ("delivery", &["\"stream\""]),
+];
+
+/// What a request demands of a route: seldom, or nobody is called.
+const ENVELOPE: Menu = &[
     ("capabilities", &["[\"tools\"]", "[\"json\"]"]),
     ("regions", &["[\"north\"]", "[\"south\", \"north\"]"]),
     ("class", &["\"internal\"", "\"restricted\""]),
@@ -201,7 +225,9 @@ const JOB: Menu = &[
 ];
 
 const STEP: Menu =
-    &[("times", &["2", "3"]), ("think", &["\"20 ms\""]), ("after", &["[\"s0\"]"]), ("tenant", &["\"someone\""])];
+    &[("times", &["2", "3"]), ("think", &["\"20 ms\""]), ("after", &[FIRST_STEP]), ("tenant", &["\"someone\""])];
+
+const FIRST_STEP: &str = "the first step of its job";
 
 const QUOTA: Menu = &[
     ("model", &["\"large\"", "\"small\""]),
@@ -220,17 +246,21 @@ const QUOTA: Menu = &[
     ),
 ];
 
-const ORDERS: [&str; 10] = [
-    "route:r0",
-    "breaker:r0",
-    "health:r0",
-    "credential:key-a",
-    "project:ours",
-    "model:ours/large",
-    "provider:acme",
-    "credential:key-c",
-    "model:theirs/large",
-    "breaker:acme/large/anywhere",
+/// What is reset, and what must be there for it.
+const ORDERS: [(&str, &str); 13] = [
+    ("route:r0", ""),
+    ("breaker:r0", ""),
+    ("health:r0", ""),
+    ("credential:key-a", ""),
+    ("project:ours", ""),
+    ("model:ours/large", "model = \"large\""),
+    ("provider:acme", "provider = \"acme\""),
+    ("credential:key-c", ""),
+    ("model:theirs/large", "model = \"large\""),
+    ("route:r1", "name = \"r1\""),
+    ("breaker:r1", "name = \"r1\""),
+    ("health:r1", "name = \"r1\""),
+    ("project:theirs", ""),
 ];
 
 const TIMES: [&str; 8] = ["80 ms", "0 ms", "130 ms", "300 ms", "500 ms", "1 s", "1300 ms", "4 s"];
@@ -251,13 +281,17 @@ impl World {
         self.declare_traffic(&mut t);
         for quota in &self.quotas {
             let keys = chosen(QUOTA, quota);
+            let known = |line: &&str| !line.starts_with("model") || t.contains(&format!("\n{line}\n"));
+            let keys: String = keys.lines().filter(known).map(|line| format!("{line}\n")).collect();
             let project = if keys.contains("used = 900") { "theirs" } else { "ours" };
             let limit = if keys.contains("tokens") { 5_000 } else { 3 };
             let _ = write!(t, "\n[[quota]]\nproject = \"{project}\"\nlimit = {limit}\n{keys}");
         }
         for (what, at) in &self.orders {
-            let (what, at) = (ORDERS[what.index(9)], TIMES[at.index(TIMES.len())]);
-            let _ = write!(t, "\n[[operator]]\nat = \"{at}\"\nreset = \"{what}\"\n");
+            let ((what, needs), at) = (ORDERS[what.index(ORDERS.len())], TIMES[at.index(TIMES.len())]);
+            if t.contains(needs) {
+                let _ = write!(t, "\n[[operator]]\nat = \"{at}\"\nreset = \"{what}\"\n");
+            }
         }
         t
     }
@@ -275,8 +309,8 @@ impl World {
     }
 
     fn declare_traffic(&self, t: &mut String) {
-        let without = |keys: &Choices, unfit: &[&str]| -> String {
-            let keys = chosen(REQUEST, keys);
+        let without = |request: &Request, unfit: &[&str]| -> String {
+            let keys = chosen(REQUEST, &request.keys) + &chosen(ENVELOPE, &request.envelope);
             let fit = keys.lines().filter(|line| !unfit.contains(&line.split(' ').next().unwrap()));
             fit.map(|line| format!("{line}\n")).collect()
         };
@@ -305,13 +339,13 @@ impl World {
             }
             let _ = write!(t, "\n[[job]]\nname = \"j{at}\"\n{keys}");
             for (nth, (keys, request)) in job.steps.iter().enumerate() {
-                let mut keys = chosen(STEP, keys);
+                let mut keys = chosen(STEP, keys).replace(FIRST_STEP, &format!("[\"step-{at}-0\"]"));
                 if nth == 0 {
-                    keys = keys.replace("after = [\"s0\"]\n", "");
+                    keys = keys.lines().filter(|line| !line.starts_with("after")).map(|l| format!("{l}\n")).collect();
                 }
                 let unfit = ["first", "count", "gap", "at", "task", "tenant"];
                 let keys = keys + &complete(without(request, &unfit));
-                let _ = write!(t, "\n[[job.step]]\nname = \"s{nth}\"\n{keys}");
+                let _ = write!(t, "\n[[job.step]]\nname = \"step-{at}-{nth}\"\n{keys}");
             }
         }
     }
