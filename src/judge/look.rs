@@ -97,10 +97,10 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn considered(&mut self, entry: &Entry<'_>, request: RequestId, candidates: &[Candidate]) {
-        let weighed = Weighed::new(&self.book, request, candidates);
+        let weighed = Weighed::new(&self.book, entry.at, request, candidates);
         self.laws.considered(&self.book, entry, &weighed);
         self.metrics.considered(&self.book, &weighed);
-        self.book.consider(request);
+        self.book.consider(request, weighed.chosen, entry.at);
     }
 
     fn acted(&mut self, entry: &Entry<'_>, action: &Action) {
@@ -149,7 +149,10 @@ impl Judge<'_> {
 
     fn decided(&mut self, entry: &Entry<'_>, decision: &Decision) {
         match *decision {
-            Decision::Reserved { request, route: _, amount, window: _ } => self.book.reserve(request, amount),
+            Decision::Reserved { request, route, amount, window } => {
+                self.laws.reserved(&self.book, entry, (request, route), (amount, window));
+                self.book.reserve(request, route, amount);
+            }
             Decision::Denied { request, .. } => self.metrics.denied(&self.book, request),
             Decision::Signalled {
                 call,

@@ -10,6 +10,7 @@ use crate::policy::eligibility::{Envelope, Offer, exclusions};
 use crate::policy::health::State;
 use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::prices::{Prices, Tier, Usage};
+use crate::policy::ranking::Key;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use crate::sim::{
@@ -117,6 +118,7 @@ pub(crate) struct Play<'a> {
     spent: Vec<Money>,
     deadlines: Vec<Timestamp>,
     arrivals: u32,
+    chosen: Option<(RequestId, RouteId, Timestamp)>,
 }
 
 impl<'a> Play<'a> {
@@ -131,6 +133,7 @@ impl<'a> Play<'a> {
             spent: Vec::new(),
             deadlines: Vec::new(),
             arrivals: 0,
+            chosen: None,
         }
     }
 
@@ -210,14 +213,22 @@ impl<'a> Play<'a> {
 
     /// One verdict a route; exclusions as they truly are for [`envelope`].
     pub(crate) fn consider(&mut self, change: impl Fn(&mut Candidate)) -> &mut Self {
+        self.look(R, None, change)
+    }
+
+    /// The same for any request; this route is chosen, or else the first that may be used.
+    fn look(&mut self, id: RequestId, choice: Option<RouteId>, change: impl Fn(&mut Candidate)) -> &mut Self {
         let calls = self.catalog.limits.reserve_retries + 1;
+        let mut chosen = choice.map(|route| route.0);
         let candidates: Vec<Candidate> = (0u16..)
             .zip(&self.catalog.routes)
             .map(|(at, fact)| {
                 let (reasons, worst_case) = exclusions(&envelope(), &fact.offer, calls);
                 let missing = fact.offer.capabilities.lacking(envelope().capabilities).first();
-                let verdict = if reasons.is_empty() {
-                    Verdict::Chosen { by: None }
+                let verdict = if reasons.is_empty() || chosen == Some(at) {
+                    let by = Key::Order;
+                    let is_first = *chosen.get_or_insert(at) == at;
+                    if is_first { Verdict::Chosen { by: Some(by) } } else { Verdict::Outranked { by } }
                 } else {
                     Verdict::Excluded { reasons, missing }
                 };
@@ -227,11 +238,16 @@ impl<'a> Play<'a> {
                 candidate
             })
             .collect();
-        self.say(What::Considered { request: R, candidates: &candidates })
+        self.chosen = chosen.map(|at| (id, RouteId(at), self.now));
+        self.say(What::Considered { request: id, candidates: &candidates })
     }
 
-    /// Reserves the true worst case, announces the call and begins it.
+    /// Chooses the route, unless that was just done, reserves the true worst case, announces the call and begins
+    /// it.
     pub(crate) fn call(&mut self, id: RequestId, route: RouteId) -> CallId {
+        if self.chosen.take() != Some((id, route, self.now)) {
+            self.look(id, Some(route), |_| ());
+        }
         let prices = &self.catalog.routes[route.index()].offer.prices;
         let amount = Amount { money: prices.worst_case(&envelope().estimate), ..WORST };
         self.decide(Decision::Reserved { request: id, route, amount, window: 0 });
@@ -240,16 +256,24 @@ impl<'a> Play<'a> {
 
     pub(crate) fn announce(&mut self, id: RequestId, route: RouteId) -> CallId {
         let call = CallId(self.calls.len() as u32);
+        let own = self.attempts[id.index()] as usize;
+        let mut tried = self.calls.iter().rev().filter(|made| made.0 == id).take(own);
+        let role = match own {
+            0 => Role::Primary,
+            _ if tried.any(|made| made.1 == route) => Role::Retry,
+            _ => Role::Fallback,
+        };
         self.calls.push((id, route));
         self.attempts[id.index()] += 1;
         let credential = CredentialId(route.0);
+        self.chosen = None;
         self.act(Action::Call(Call {
             call,
             request: id,
             route,
             credential,
             nth: self.attempts[id.index()],
-            role: Role::Primary,
+            role,
             breaker: BreakerId(route.0),
             generation: 0,
         }));

@@ -3,7 +3,7 @@
 
 use crate::gateway::FuseScope;
 use crate::policy::eligibility::Offer;
-use crate::policy::ledger::Amount;
+use crate::policy::ledger::{Amount, Reserve};
 use crate::units::{
     BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId,
 };
@@ -168,8 +168,12 @@ pub struct Limits {
     pub hint_max: Duration,
     /// Calls a request may make on one route.
     pub calls_per_route_max: u32,
+    /// How often a request may look for a route before it gives up.
+    pub seeks_max: u32,
     /// Retries whose worst case must fit the request's cap too.
     pub reserve_retries: u32,
+    /// When the budget is asked.
+    pub reserve: Reserve,
     /// Whether there are breakers at all.
     pub breakers: Breakers,
     /// Probes that a half-open breaker lets through at once.
@@ -207,7 +211,9 @@ impl Default for Limits {
             attempt_max: Amount::MAX,
             hint_max: Duration::MAX,
             calls_per_route_max: u32::MAX,
+            seeks_max: u32::MAX,
             reserve_retries: 0,
+            reserve: Reserve::Reserve,
             breakers: Breakers::Present,
             probes_max: u32::MAX,
             probe_timeout: None,

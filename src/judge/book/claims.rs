@@ -12,7 +12,8 @@ impl Book<'_> {
     /// The gateway asks for a call.
     pub(in crate::judge) fn ask(&mut self, call: &Call) {
         let Some(page) = self.requests.get_mut(call.request.index()) else { return };
-        let reserved = page.reserved.take();
+        page.choice = None;
+        let reserved = page.reserved.take().filter(|(route, _)| *route == call.route).map(|(_, amount)| amount);
         let (serial, name, payer) = (page.serial, page.name, page.payer);
         let slot = self.call_slot(call.call);
         if slot.phase == CallPhase::Flying {
@@ -67,9 +68,9 @@ impl Book<'_> {
     }
 
     /// The gateway sets an amount aside for the next call of a request.
-    pub(in crate::judge) fn reserve(&mut self, request: RequestId, amount: Amount) {
+    pub(in crate::judge) fn reserve(&mut self, request: RequestId, route: RouteId, amount: Amount) {
         if let Some(page) = self.requests.get_mut(request.index()) {
-            page.reserved = Some(amount);
+            page.reserved = Some((route, amount));
         }
     }
 
@@ -161,8 +162,17 @@ impl Book<'_> {
         until: Option<Timestamp>,
     ) {
         if let Some(page) = self.breakers.get_mut(id.index()) {
+            self.ajar = self.ajar + u32::from(is_ajar(state)) - u32::from(is_ajar(page.state));
             let moves = page.moves + 1;
             *page = BreakerPage { state, until, since: entry.at, failures: None, probes: 0, moves };
         }
+    }
+}
+
+/// Whether a breaker in this state may refuse a call.
+const fn is_ajar(state: breaker::State) -> bool {
+    match state {
+        breaker::State::Open | breaker::State::HalfOpen | breaker::State::ForcedOpen => true,
+        breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => false,
     }
 }

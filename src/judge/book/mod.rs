@@ -16,9 +16,10 @@ pub use money::{Account, Refusal};
 pub use pages::*;
 pub use scopes::*;
 
+use crate::gateway::{FuseScope, Payer};
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
-use crate::policy::ledger::{Amount, Level};
+use crate::policy::ledger::{Amount, Level, Reserve};
 use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
 use crate::trace::Text;
 use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
@@ -41,6 +42,8 @@ pub struct Book<'a> {
     pub run: RunPage,
     tenants: Vec<Account>,
     breakers: Vec<BreakerPage>,
+    /// How many of them may refuse a call.
+    ajar: u32,
     healths: Vec<HealthPage>,
     /// What the gateway says is benched.
     pub benches: Benches,
@@ -146,6 +149,7 @@ impl<'a> Book<'a> {
             run: RunPage::new(facts),
             tenants: tenants.collect(),
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
+            ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
             benches: Benches::new(facts),
             told: Benches::new(facts),
@@ -261,6 +265,12 @@ impl<'a> Book<'a> {
         wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
     }
 
+    /// The number of the tenant's window at `at`, zero without a tenant.
+    pub fn window(&self, payer: &Payer, at: Timestamp) -> u64 {
+        let tenant = payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
+        tenant.map_or(0, |account| account.window(at))
+    }
+
     /// As [`Book::refusal`], but with nothing counted above its worst case.
     pub fn breach(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
         let attempt = Account::new(self.facts.limits.attempt_max, None);
@@ -306,6 +316,50 @@ impl<'a> Book<'a> {
             && !self.is_full(route)
             && self.request(id).is_none_or(|page| !self.is_full_for(&page.payer))
             && self.refusal(id, self.worst_case(id, route), at).is_none()
+    }
+
+    /// Whether nothing closes any eligible route to a request at `at`, if its dearest worst case is this: no gate
+    /// is closed, no call was made too often, money is there. Told at a glance, and rather no than yes.
+    #[inline]
+    pub fn is_calm(&self, id: RequestId, dearest: Money, at: Timestamp) -> bool {
+        let (limits, page) = (&self.facts.limits, self.request(id));
+        let has_slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
+        let is_unhurried =
+            page.is_none_or(|page| page.attempts < limits.calls_per_route_max && page.legs == 0);
+        let tokens = page.map_or(0, |page| page.estimate);
+        self.ajar == 0
+            && has_slots
+            && is_unhurried
+            && !self.benches.is_any(at)
+            && limits.terminal_scope != FuseScope::Account
+            && limits.reserve == Reserve::Reserve
+            && self.affords(page, Amount { money: dearest, tokens }, at)
+    }
+
+    /// What closes an eligible route to a request at `at`, if anything surely does.
+    pub fn closed_to(&self, id: RequestId, route: RouteId, at: Timestamp) -> Option<String> {
+        let page = self.request(id)?;
+        if self.tried(id, route).begun >= self.facts.limits.calls_per_route_max {
+            return Some("it was called often enough".to_owned());
+        }
+        match self.access(route, at) {
+            Access::Free | Access::Doubtful => {}
+            Access::Broken => return Some("its breaker is OPEN".to_owned()),
+            Access::Benched => return Some("it is benched".to_owned()),
+        }
+        if page.legs > 0 && self.is_on(page, route) {
+            return Some("another leg is on it".to_owned());
+        }
+        if self.is_full(route) || self.is_full_for(&page.payer) {
+            return Some("there is no slot for it".to_owned());
+        }
+        match self.facts.limits.reserve {
+            Reserve::Reserve => {
+                let refusal = self.refusal(id, self.worst_case(id, route), at);
+                refusal.map(|refusal| refusal.sentence())
+            }
+            Reserve::CheckOnly | Reserve::After => None,
+        }
     }
 
     /// Whether a credential is neither benched for a route nor closed by a terminal fault.

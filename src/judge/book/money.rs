@@ -53,6 +53,11 @@ impl Account {
         (self.from <= at && at < self.to) || self.window_at(at) == self.current
     }
 
+    /// The number of the window at `at`; divides as rarely as [`Account::is_current`].
+    pub(super) fn window(&self, at: Timestamp) -> u64 {
+        if self.from <= at && at < self.to { self.current } else { self.window_at(at) }
+    }
+
     /// The number of the window at `at`.
     pub fn window_at(&self, at: Timestamp) -> u64 {
         self.window.map_or(0, |length| at.nanos() / length.nanos().max(1))

@@ -72,8 +72,10 @@ pub struct RequestPage {
     pub committed: Option<(CallId, RouteId)>,
     /// When its caller hung up.
     pub abandoned: Option<Timestamp>,
-    /// What was set aside and not yet called.
-    pub reserved: Option<Amount>,
+    /// What was set aside and not yet called, and for which route.
+    pub reserved: Option<(RouteId, Amount)>,
+    /// The route that its last look chose and that was not called yet, and when.
+    pub choice: Option<(RouteId, Timestamp)>,
     /// When a response without a wider scope asked to be tried again, on which route.
     pub hint: Option<(RouteId, Timestamp)>,
     /// When it last refused to wait.
@@ -119,6 +121,7 @@ impl RequestPage {
             committed: None,
             abandoned: None,
             reserved: None,
+            choice: None,
             hint: None,
             wait_refused: None,
             looks: 0,
@@ -234,7 +237,7 @@ pub struct CallPage {
     /// Whether the gateway's books have an amount for it.
     pub charge: Charge,
     /// What it was billed by the facts: the worst case if nobody says.
-    pub billed: Option<Money>,
+    pub billed: Option<Amount>,
     /// The timer that was due for it, as the class of failure it stands for.
     pub fired: Option<Class>,
     /// Why it was cancelled, by the facts: the timer, the hang-up, the deadline, or else our own choice.

@@ -58,9 +58,10 @@ impl Book<'_> {
     }
 
     /// The gateway looked at the routes.
-    pub(in crate::judge) fn consider(&mut self, request: RequestId) {
+    pub(in crate::judge) fn consider(&mut self, request: RequestId, chosen: Option<RouteId>, at: Timestamp) {
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.looks += 1;
+            page.choice = chosen.map(|route| (route, at));
         }
     }
 
@@ -223,7 +224,7 @@ impl Book<'_> {
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);
-        page.billed = Some(billed.money);
+        page.billed = Some(billed);
         self.stimulus = match page.meaning() {
             Some(class) if class.is_neutral() => Stimulus::NeutralResult(call),
             Some(_) | None => Stimulus::Other,
@@ -314,7 +315,7 @@ impl Book<'_> {
         };
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Lost;
-        page.billed = Some(page.worst_case.money);
+        page.billed = Some(page.worst_case);
         let (request, serial, worst_case) = (page.request, page.serial, page.worst_case);
         self.free(call);
         self.charge(call, worst_case);

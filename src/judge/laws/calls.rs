@@ -1,12 +1,12 @@
 //! Laws about calls: how many, for whom, to which routes.
 
 use super::{Begun, Ruling};
-use crate::gateway::Call;
-use crate::judge::book::{Book, CallPage, CallPhase, Phase};
+use crate::gateway::{Call, Role};
+use crate::judge::book::{Book, CallPage, CallPhase, Phase, RequestPage};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::taxonomy::Class;
 use crate::sim::Scripted;
-use crate::units::CallId;
+use crate::units::{CallId, Timestamp};
 
 pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let (made, allowed) = (begun.page.map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
@@ -28,12 +28,43 @@ pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun<'_>) -> Rul
     Ruling::broken(move || format!("{} calls {} with {key}, {fault}", who(book, begun), route(book, begun)))
 }
 
-/// A call is numbered by the calls that the request truly made.
-pub(super) fn is_numbered(book: &Book<'_>, call: &Call) -> Ruling {
-    let next = book.request(call.request).map_or(0, |page| page.attempts + 1);
-    Ruling::unless((call.nth != next).then_some(move || {
-        format!("{} calls its {}th call number {}", book.request_name(call.request), next, call.nth)
-    }))
+/// A call is of the route that was just chosen, and is told by its true number and role.
+pub(super) fn is_as_chosen(book: &Book<'_>, at: Timestamp, call: &Call) -> Ruling {
+    let Some(page) = book.request(call.request) else {
+        return Ruling::broken(|| "a request that never arrived makes a call".to_owned());
+    };
+    let (next, role) = (page.attempts + 1, role(book, page, call));
+    let is_of_its_breaker = book.route(call.route).is_some_and(|fact| fact.breaker == call.breaker);
+    if page.choice == Some((call.route, at)) && call.nth == next && call.role == role && is_of_its_breaker {
+        return Ruling::Held;
+    }
+    Ruling::broken(move || {
+        let (who, route) = (book.name(page.name), book.route_name(call.route));
+        match page.choice.filter(|choice| choice.1 == at) {
+            None => format!("{who} calls {route}, and no look has chosen a route"),
+            Some((chosen, _)) if chosen != call.route => {
+                format!("{who} calls {route}, its look has chosen {}", book.route_name(chosen))
+            }
+            Some(_) if call.nth != next => format!("{who} calls its {next}th call number {}", call.nth),
+            Some(_) if call.role != role => {
+                format!("{who} calls {route} as {}, it is its {}", call.role.label(), role.label())
+            }
+            Some(_) => format!("{who} calls {route} through the breaker of another"),
+        }
+    })
+}
+
+/// Why a call is made, by the facts.
+fn role(book: &Book<'_>, page: &RequestPage, call: &Call) -> Role {
+    if page.attempts == 0 {
+        Role::Primary
+    } else if page.legs > 0 {
+        Role::Hedge
+    } else if book.tried(call.request, call.route).begun == 0 {
+        Role::Fallback
+    } else {
+        Role::Retry
+    }
 }
 
 pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {

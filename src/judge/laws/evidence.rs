@@ -7,7 +7,7 @@ use crate::judge::book::{Access, Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::health::State;
 use crate::sim::{Entry, What};
-use crate::units::{Duration, RequestId, RouteId, Timestamp};
+use crate::units::{Duration, Money, RequestId, RouteId, Timestamp};
 
 /// A wait that was not slept.
 #[derive(Clone, Copy)]
@@ -25,6 +25,8 @@ pub(in crate::judge) struct Weighed<'b> {
     pub(in crate::judge) candidates: &'b [Candidate],
     pub(in crate::judge) truths: &'b [Truth],
     pub(in crate::judge) fit: Fit,
+    /// The route that is chosen.
+    pub(in crate::judge) chosen: Option<RouteId>,
 }
 
 /// How the verdicts on all routes fit the truth.
@@ -37,20 +39,52 @@ pub(in crate::judge) enum Fit {
 }
 
 impl<'b> Weighed<'b> {
-    /// Holds the verdicts against the envelope's truths.
+    /// Holds the verdicts against the envelope's truths. Where no gate of any route is closed and the dearest
+    /// usable one is affordable, nothing else can be wrong with them.
     pub(in crate::judge) fn new(
         book: &'b Book<'_>,
+        at: Timestamp,
         request: RequestId,
         candidates: &'b [Candidate],
     ) -> Weighed<'b> {
         let truths = book.truths(request);
+        let (mut usable, mut chosen, mut dearest) = (0u32, None, Money::ZERO);
         let is_exact = candidates.len() == truths.len()
             && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
-                candidate.route.index() == at
-                    && is_borne_out(&candidate.verdict, truth)
+                let is_usable = match candidate.verdict {
+                    Verdict::Excluded { reasons, missing } => {
+                        return reasons == truth.reasons
+                            && missing == truth.missing
+                            && !reasons.is_empty()
+                            && candidate.route.index() == at
+                            && candidate.worst_case == truth.worst_case;
+                    }
+                    Verdict::Chosen { .. } if chosen.is_none() => {
+                        chosen = Some(candidate.route);
+                        true
+                    }
+                    Verdict::Outranked { .. } => true,
+                    Verdict::Chosen { .. }
+                    | Verdict::Gated { .. }
+                    | Verdict::Spent
+                    | Verdict::Taken
+                    | Verdict::Unaffordable { .. } => false,
+                };
+                usable += 1;
+                dearest = dearest.max(truth.worst_case);
+                is_usable
+                    && truth.reasons.is_empty()
+                    && candidate.route.index() == at
+                    && candidate.worst_case == truth.worst_case
                     && candidate.health == health_of(book, candidate.route)
-            });
-        Weighed { request, candidates, truths, fit: if is_exact { Fit::Exact } else { Fit::Unclear } }
+            })
+            && (usable == 0 || (chosen.is_some() && book.is_calm(request, dearest, at)));
+        if is_exact {
+            return Weighed { request, candidates, truths, fit: Fit::Exact, chosen };
+        }
+        let is_chosen = |candidate: &&Candidate| matches!(candidate.verdict, Verdict::Chosen { .. });
+        let chosen = candidates.iter().find(is_chosen).map(|candidate| candidate.route);
+        Weighed { request, candidates, truths, fit: Fit::Unclear, chosen }
     }
 }
 
@@ -76,18 +110,19 @@ fn look_closely(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ru
         }
         flaw(book, entry.at, request, candidate, truth)
     });
+    let flaw = flaw.or_else(|| miscounted(candidates));
     Ruling::unless(flaw.map(|flaw| move || format!("for {}, {flaw}", book.request_name(request))))
 }
 
-/// Whether the envelope alone bears a verdict out: nothing else need be looked at. So it is with most.
-fn is_borne_out(verdict: &Verdict, truth: &Truth) -> bool {
-    match verdict {
-        Verdict::Excluded { reasons, missing } => {
-            *reasons == truth.reasons && *missing == truth.missing && !reasons.is_empty()
-        }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } => truth.reasons.is_empty(),
-        Verdict::Gated { .. } | Verdict::Spent | Verdict::Taken | Verdict::Unaffordable { .. } => false,
-    }
+/// Of those that can be called exactly one is chosen.
+fn miscounted(candidates: &[Candidate]) -> Option<String> {
+    let of = |is: fn(&Verdict) -> bool| candidates.iter().filter(|candidate| is(&candidate.verdict)).count();
+    let (chosen, outranked) = (
+        of(|verdict| matches!(verdict, Verdict::Chosen { .. })),
+        of(|verdict| matches!(verdict, Verdict::Outranked { .. })),
+    );
+    let is_right = chosen == 1 || (chosen == 0 && outranked == 0);
+    (!is_right).then(|| format!("{chosen} routes are chosen and {outranked} outranked"))
 }
 
 /// What is wrong with the verdict on one route.
@@ -100,6 +135,10 @@ fn flaw(
 ) -> Option<String> {
     let route = candidate.route;
     let name = || book.route_name(route);
+    if candidate.worst_case != truth.worst_case {
+        let (told, true_worst) = (candidate.worst_case, truth.worst_case);
+        return Some(format!("{} is told to cost at most ${told}, it can cost ${true_worst}", name()));
+    }
     let is_true = match candidate.verdict {
         Verdict::Excluded { reasons, missing } => {
             if reasons == truth.reasons && missing == truth.missing && !reasons.is_empty() {
@@ -118,7 +157,10 @@ fn flaw(
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return mistaken_health(book, candidate),
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => {
+            let closed = book.closed_to(request, route, at).map(|why| format!("{} can be called, although {why}", name()));
+            return closed.or_else(|| mistaken_health(book, candidate));
+        }
         Verdict::Gated { gate, .. } => is_gated(book, at, request, route, gate),
         Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
         Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,

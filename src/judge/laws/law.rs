@@ -41,7 +41,8 @@ laws! {
     EarliestAnswerWins "earliest_answer_wins"
         "The earliest valid answer is the reply, at its very instant, and no other leg is left running."
     EveryCallIsAnnounced "every_call_is_announced"
-        "Every call an upstream takes was announced: for that request, route and credential, by its number."
+        "Every call an upstream takes was chosen and announced: for that request, route and credential, by its \
+         number and role."
     EachCallEndsOnce "each_call_ends_once"
         "Each call ends exactly once, unless its receipt is declared lost."
     OneReplyOneClose "one_reply_one_close"

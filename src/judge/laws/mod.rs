@@ -211,10 +211,23 @@ impl Laws {
         self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, weighed));
     }
 
+    /// It set the worst case of a call aside.
+    #[inline]
+    pub(super) fn reserved(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        (request, route): (RequestId, RouteId),
+        (amount, window): (Amount, u64),
+    ) {
+        let ruling = money::sets_the_worst_case_aside(book, entry.at, (request, route), (amount, window));
+        self.rule(Law::WorstCaseIsReserved, entry, ruling);
+    }
+
     /// It called an upstream.
     pub(super) fn called(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: &Call) {
         self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, call.call));
-        self.rule(Law::EveryCallIsAnnounced, entry, calls::is_numbered(book, call));
+        self.rule(Law::EveryCallIsAnnounced, entry, calls::is_as_chosen(book, entry.at, call));
     }
 
     /// From here on the caller sees this call's bytes.

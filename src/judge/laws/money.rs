@@ -3,8 +3,8 @@
 use super::{Begun, Ruling, told};
 use crate::gateway::Basis;
 use crate::judge::book::{Book, CallPage, CallPhase, Charge};
-use crate::policy::ledger::Settlement;
-use crate::units::{CallId, Money, RequestId};
+use crate::policy::ledger::{Amount, Settlement};
+use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 
 /// Sums rise only when a call begins: it is enough to look then.
 pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
@@ -28,10 +28,35 @@ pub(super) fn money_within_caps(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     })
 }
 
+/// No more and no less: what is set aside for nothing is denied to others.
+pub(super) fn sets_the_worst_case_aside(
+    book: &Book<'_>,
+    at: Timestamp,
+    (id, route): (RequestId, RouteId),
+    (amount, window): (Amount, u64),
+) -> Ruling {
+    let (worst_case, true_window) = (book.worst_case(id, route), book.request(id).map(|page| book.window(&page.payer, at)));
+    if amount == worst_case && true_window == Some(window) {
+        return Ruling::Held;
+    }
+    Ruling::broken(move || {
+        format!(
+            "{} sets {} aside for {} in window {window}, which can take {} in window {}",
+            book.request_name(id),
+            words(amount),
+            book.route_name(route),
+            words(worst_case),
+            true_window.unwrap_or_default(),
+        )
+    })
+}
+
 pub(super) fn worst_case_is_reserved(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let (worst_case, reserved) = (begun.worst_case, begun.announced.and_then(|page| page.reserved));
-    let covers = reserved.is_some_and(|r| r.money >= worst_case.money && r.tokens >= worst_case.tokens);
-    Ruling::unless((!covers).then_some(move || {
+    if reserved == Some(worst_case) {
+        return Ruling::Silent; // put to the test when it was set aside
+    }
+    Ruling::broken(move || {
         let reserved = reserved.unwrap_or_default();
         format!(
             "{} sets ${} and {} tokens aside for {}, which can take ${} and {} tokens",
@@ -42,7 +67,7 @@ pub(super) fn worst_case_is_reserved(book: &Book<'_>, begun: &Begun<'_>) -> Ruli
             worst_case.money,
             worst_case.tokens,
         )
-    }))
+    })
 }
 
 pub(super) fn settles_the_receipt(
@@ -56,33 +81,41 @@ pub(super) fn settles_the_receipt(
     };
     let fault = match basis {
         Basis::Receipt if page.charge == Charge::Booked => Some("settled twice".to_owned()),
-        Basis::Receipt => differs(page, settlement.actual.money),
+        Basis::Receipt => differs(page, settlement.actual),
         Basis::Corrected if page.charge == Charge::Open => Some("corrected before it was settled".to_owned()),
-        Basis::Corrected => differs(page, settlement.actual.money),
+        Basis::Corrected => differs(page, settlement.actual),
         Basis::Assumed if page.phase == CallPhase::Ended => {
             Some("assumed although its receipt is in".to_owned())
         }
         Basis::Assumed if page.charge == Charge::Booked => Some("assumed twice".to_owned()),
-        Basis::Assumed => (settlement.actual != settlement.reserved)
-            .then(|| told(|| format!("assumed to cost ${}, not its worst case", settlement.actual.money))),
+        Basis::Assumed => (settlement.actual != page.worst_case)
+            .then(|| told(|| format!("assumed to cost {}, not its worst case", words(settlement.actual)))),
     };
     let moved = (page.reserved != Some(settlement.reserved)).then(|| {
-        told(|| format!("settled against ${}, which was not set aside for it", settlement.reserved.money))
+        told(|| format!("settled against {}, which was not set aside for it", words(settlement.reserved)))
     });
-    Ruling::unless(fault.or(moved).map(|fault| {
+    let misplaced = (page.window != settlement.window).then(|| {
+        told(|| format!("settled in window {}, it was called in window {}", settlement.window, page.window))
+    });
+    Ruling::unless(fault.or(moved).or(misplaced).map(|fault| {
         move || format!("the call of {} to {} is {fault}", book.name(page.name), book.route_name(page.route))
     }))
 }
 
-fn differs(page: &CallPage, actual: Money) -> Option<String> {
+fn differs(page: &CallPage, actual: Amount) -> Option<String> {
     let billed = page.billed.filter(|_| page.phase == CallPhase::Ended);
     match billed {
-        None => Some(told(|| format!("settled at ${actual} before its receipt is in"))),
+        None => Some(told(|| format!("settled at {} before its receipt is in", words(actual)))),
         Some(billed) if billed != actual => {
-            Some(told(|| format!("settled at ${actual}, its receipt says ${billed}")))
+            Some(told(|| format!("settled at {}, its receipt says {}", words(actual), words(billed))))
         }
         Some(_) => None,
     }
+}
+
+/// `$0.016 and 9000 tokens`.
+fn words(amount: Amount) -> String {
+    format!("${} and {} tokens", amount.money, amount.tokens)
 }
 
 pub(super) fn closes_at_the_sum(book: &Book<'_>, id: RequestId, spent: Money) -> Ruling {
@@ -180,7 +213,7 @@ mod tests {
             let call = end(play);
             play.settle(call, Basis::Receipt, cents(1));
         };
-        check(Law::BooksBalance, answered, other, "settled at $0.010, its receipt says $0.016");
+        check(Law::BooksBalance, answered, other, "settled at $0.010 and 9000 tokens, its receipt says $0.016");
         let twice = |play: &mut Play<'_>| {
             let call = end(play);
             play.settle(call, Basis::Receipt, WORST).settle(call, Basis::Receipt, WORST);
