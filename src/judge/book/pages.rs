@@ -76,8 +76,6 @@ pub struct RequestPage {
     pub reserved: Option<(RouteId, Amount)>,
     /// The route that its last look chose and that was not called yet, and when.
     pub choice: Option<(RouteId, Timestamp)>,
-    /// When a response without a wider scope asked to be tried again, on which route.
-    pub hint: Option<(RouteId, Timestamp)>,
     /// When it last refused to wait.
     pub wait_refused: Option<Timestamp>,
     /// Looks at the routes.
@@ -122,7 +120,6 @@ impl RequestPage {
             abandoned: None,
             reserved: None,
             choice: None,
-            hint: None,
             wait_refused: None,
             looks: 0,
         }

@@ -123,6 +123,11 @@ impl Book<'_> {
                 self.benches.set(what, Timestamp::ZERO);
                 self.alerts.free(what);
                 self.told.set(what, Timestamp::ZERO);
+                if let Bench::Route(route) = what {
+                    let each = self.facts.routes.len().max(1);
+                    let rows = self.tries.chunks_mut(each).filter_map(|row| row.get_mut(route.index()));
+                    rows.for_each(|tries| tries.hint = Timestamp::ZERO);
+                }
             }
             Command::ResetBreaker(id) => match self.facts.limits.breakers {
                 Breakers::Present => self.move_breaker(entry, id, breaker::State::Closed, None),
@@ -284,8 +289,10 @@ impl Book<'_> {
         };
         let what = match diagnosis.scope {
             Scope::Request => {
-                if let Some(request) = self.requests.get_mut(page.request.index()) {
-                    request.hint = Some((page.route, until)).filter(|_| request.serial == page.serial);
+                let is_there = self.request_of(page).is_some();
+                let at = page.request.index() * self.facts.routes.len() + page.route.index();
+                if let Some(tries) = self.tries.get_mut(at).filter(|_| is_there) {
+                    tries.hint = tries.hint.max(until);
                 }
                 return;
             }
