@@ -16,9 +16,14 @@ impl Book<'_> {
         self.now = entry.at;
     }
 
+    /// The world tells the gateway something: what follows is its answer to that, and no longer to what was before.
+    fn meet(&mut self, stimulus: Stimulus) {
+        (self.stimulus, self.late) = (stimulus, None);
+    }
+
     /// A request came in.
     pub(in crate::judge) fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         let (slot, routes) = (request.id.index(), self.facts.routes.len());
         if slot >= self.requests.len() {
             self.grow(slot, request);
@@ -51,7 +56,7 @@ impl Book<'_> {
 
     /// A caller hung up.
     pub(in crate::judge) fn abandon(&mut self, entry: &Entry<'_>, request: RequestId) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.abandoned = Some(entry.at);
         }
@@ -82,7 +87,7 @@ impl Book<'_> {
 
     /// A timer of the gateway was due.
     pub(in crate::judge) fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         let (call, class) = match wait {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
             Wait::FirstByte(call) => (call, Class::FirstByteTimeout),
@@ -117,7 +122,7 @@ impl Book<'_> {
 
     /// An operator intervened.
     pub(in crate::judge) fn operate(&mut self, entry: &Entry<'_>, command: Command) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         match command {
             Command::ResetBench(what) => {
                 self.benches.set(what, Timestamp::ZERO);
@@ -205,7 +210,7 @@ impl Book<'_> {
 
     /// The first output of a call left the upstream.
     pub(in crate::judge) fn show(&mut self, entry: &Entry<'_>, call: CallId) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         let Some(page) = self.calls.get_mut(call.index()) else { return };
         page.visible.get_or_insert(entry.at);
         let (request, serial) = (page.request, page.serial);
@@ -230,12 +235,13 @@ impl Book<'_> {
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);
         page.billed = Some(billed);
-        self.stimulus = match page.meaning() {
+        let stimulus = match page.meaning() {
             Some(class) if class.is_neutral() => Stimulus::NeutralResult(call),
             Some(_) | None => Stimulus::Other,
         };
         let (request, serial, route) = (page.request, page.serial, page.route);
         let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
+        self.meet(stimulus);
         self.free(call);
         self.vacate(call);
         self.charge(call, billed);

@@ -53,8 +53,8 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let route = (choices(5), choices(2), vec(reply(), 1..4), vec((choices(3), reply()), 0..3));
     let route = route.prop_map(|(keys, cancel, replies, faults)| Route { keys, cancel, replies, faults });
     let job = (choices(4), vec((choices(3), request(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
-    let policy = (choices(12), choices(6), choices(8));
-    let traffic = (vec(request(8), 0..4), vec(request(10), 0..3), vec(job, 0..2));
+    let policy = (choices(14), choices(4), choices(3));
+    let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
     let rest = (vec(choices(5), 0..3), vec(any::<(Index, Index)>(), 0..5), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
         |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, seed))| World {
@@ -170,6 +170,7 @@ const REPLY: Menu = &[
     ("first_byte", &["\"20 ms\"", "\"0 ms\""]),
     ("progress", &["\"30 ms\"", "\"400 ms\""]),
     ("retry_after", &["\"500 ms\"", "\"0 ms\"", "\"50 ms\"", "\"5 s\"", "\"200 s\""]),
+    ("retry_after", &["\"100 ms\"", "\"20 ms\"", "\"1 s\""]),
     ("bill", &["\"$0.001\"", "\"$0\"", "\"$0.09\""]),
     ("usage", &["{ input = 500, output = 100 }", "{ input = 90000, output = 1 }"]),
 ];
