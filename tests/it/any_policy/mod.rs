@@ -92,11 +92,13 @@ fn no_right_policy_breaks_a_law_in_any_world() {
             }
         };
         played.borrow_mut().1 += 1;
-        let (verdict, broken) = play(&scenario.variants[0].setup_for(world.seed));
+        let mut setup = scenario.variants[0].setup_for(world.seed);
+        world.twist(&mut setup);
+        let (verdict, broken) = play(&setup);
         for (law, times) in Law::ALL.iter().zip(exercised.borrow_mut().iter_mut()) {
             *times += verdict.laws.tally(*law).exercised;
         }
-        if broken.is_empty() { Ok(()) } else { Err(TestCaseError::fail(format!("\n{text}\n# seed {}\n{broken}", world.seed))) }
+        if broken.is_empty() { Ok(()) } else { Err(TestCaseError::fail(format!("\n{text}\n# seed {}, twists {}\n{broken}", world.seed, world.twists()))) }
     });
     if let Err(problem) = outcome {
         panic!("{}", problem.to_string().split("minimal failing input").next().unwrap_or_default());

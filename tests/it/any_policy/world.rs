@@ -2,6 +2,9 @@
 
 use super::knobs::policy;
 use super::menu::{Choices, Menu, braced, choices, chosen};
+use faultlab::policy::taxonomy::{Hint, Scope};
+use faultlab::sim::Setup;
+use faultlab::units::{Duration, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -18,6 +21,8 @@ pub(super) struct World {
     jobs: Vec<Job>,
     quotas: Vec<Choices>,
     orders: Vec<(Index, Index)>,
+    /// What failures concern, and when they say to come back, where no file can say it.
+    twists: Vec<(Index, Index)>,
     pub(super) seed: u64,
 }
 
@@ -55,9 +60,10 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let job = (choices(4), vec((choices(3), request(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
     let policy = (choices(14), choices(4), choices(3));
     let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
-    let rest = (vec(choices(5), 0..3), vec(any::<(Index, Index)>(), 0..5), 0..1_000_000u64);
+    let pairs = |most| vec(any::<(Index, Index)>(), 0..most);
+    let rest = (vec(choices(5), 0..3), pairs(5), pairs(3), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
-        |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, seed))| World {
+        |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, twists, seed))| World {
             busy,
             any,
             parties,
@@ -67,6 +73,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             jobs,
             quotas,
             orders,
+            twists,
             seed,
         },
     )
@@ -264,6 +271,15 @@ const ORDERS: [(&str, &str); 13] = [
     ("project:theirs", ""),
 ];
 
+const SCOPES: [Option<Scope>; 6] = [
+    None,
+    Some(Scope::Request),
+    Some(Scope::Credential),
+    Some(Scope::Project),
+    Some(Scope::Model),
+    Some(Scope::Provider),
+];
+
 const TIMES: [&str; 8] = ["80 ms", "0 ms", "130 ms", "300 ms", "500 ms", "1 s", "1300 ms", "4 s"];
 
 const TOKENS: &str = "tokens = { input = 1000, output_max = 100 }\n";
@@ -295,6 +311,32 @@ impl World {
             }
         }
         t
+    }
+
+    /// The twists, as they are read here.
+    pub(super) fn twists(&self) -> String {
+        let words = self.twists.iter().map(|(scope, hint)| (scope.index(SCOPES.len()), hint.index(5)));
+        format!("{:?}", words.collect::<Vec<_>>())
+    }
+
+    /// Lets failures concern other things, and come back at other instants, than a file can say.
+    pub(super) fn twist(&self, setup: &mut Setup) {
+        let replies = setup.upstreams.iter_mut().flat_map(|upstream| {
+            upstream.script.iter_mut().chain(upstream.faults.iter_mut().map(|fault| &mut fault.reply))
+        });
+        let refusals = setup.quotas.iter_mut().map(|quota| &mut quota.refusal);
+        let failures = replies.chain(refusals).filter_map(|reply| reply.failure.as_mut());
+        // What is wrong with a credential is wrong with no other.
+        let failures = failures.filter(|(_, truth)| !truth.is_terminal());
+        for ((diagnosis, _), (scope, hint)) in failures.zip(self.twists.iter().cycle()) {
+            diagnosis.scope = SCOPES[scope.index(SCOPES.len())].unwrap_or(diagnosis.scope);
+            diagnosis.hint = match hint.index(5) {
+                0 | 1 => diagnosis.hint,
+                2 => Hint::Absent,
+                3 => Hint::At(Timestamp::from_nanos(700_000_000)),
+                _ => Hint::After(Duration::from_millis(40)),
+            };
+        }
     }
 
     fn declare_parties(&self, t: &mut String) {
