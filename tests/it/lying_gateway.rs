@@ -269,7 +269,13 @@ fn a_bill_that_is_made_small() {
             }
         });
     };
-    check("routing", "base", settled, Law::BooksBalance, "settled at $0.001 and 12000 tokens, its receipt says $0.018");
+    check(
+        "routing",
+        "base",
+        settled,
+        Law::BooksBalance,
+        "settled at $0.001 and 12000 tokens, its receipt says $0.018",
+    );
     let closed: Lie = |_, what, tell| {
         with_action(what, tell, |action| {
             if let Action::Close { spent, .. } = action {

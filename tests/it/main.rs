@@ -15,5 +15,6 @@ mod planted_defects;
 mod planted_machine_defects;
 mod readme;
 mod reference;
+mod regressions;
 mod support;
 mod tidy;

@@ -13,7 +13,8 @@ impl Book<'_> {
     pub(in crate::judge) fn ask(&mut self, call: &Call) {
         let Some(page) = self.requests.get_mut(call.request.index()) else { return };
         page.choice = None;
-        let reserved = page.reserved.take().filter(|(route, _)| *route == call.route).map(|(_, amount)| amount);
+        let reserved =
+            page.reserved.take().filter(|(route, _)| *route == call.route).map(|(_, amount)| amount);
         let (serial, name, payer) = (page.serial, page.name, page.payer);
         let slot = self.call_slot(call.call);
         if slot.phase == CallPhase::Flying {

@@ -321,7 +321,9 @@ impl<'a> Book<'a> {
         match breaker.state {
             breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Passage::Open,
             breaker::State::Open | breaker::State::ForcedOpen if breaker.is_open_at(at) => Passage::Shut,
-            breaker::State::Open | breaker::State::ForcedOpen if breaker.until == Some(at) => Passage::Boundary,
+            breaker::State::Open | breaker::State::ForcedOpen if breaker.until == Some(at) => {
+                Passage::Boundary
+            }
             breaker::State::Open | breaker::State::ForcedOpen => Passage::Open,
             breaker::State::HalfOpen if self.probes(id, at) >= self.facts.limits.probes_max => Passage::Shut,
             breaker::State::HalfOpen => Passage::Open,
@@ -357,7 +359,8 @@ impl<'a> Book<'a> {
     #[inline]
     pub fn is_calm(&self, id: RequestId, dearest: Money, at: Timestamp) -> bool {
         let (limits, page) = (&self.facts.limits, self.request(id));
-        let has_slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
+        let has_slots =
+            limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
         let is_unhurried =
             page.is_none_or(|page| page.attempts < limits.calls_per_route_max && page.legs == 0);
         let tokens = page.map_or(0, |page| page.estimate);

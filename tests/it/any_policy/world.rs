@@ -102,7 +102,12 @@ const ROUTE: Menu = &[
     ("region", &["\"north\"", "\"south\""]),
     (
         "credentials",
-        &["[\"key-a\"]", "[\"key-a\", \"key-b\"]", "[\"key-a\", \"key-c\"]", "[\"key-c\", \"key-b\", \"key-a\"]"],
+        &[
+            "[\"key-a\"]",
+            "[\"key-a\", \"key-b\"]",
+            "[\"key-a\", \"key-c\"]",
+            "[\"key-c\", \"key-b\", \"key-a\"]",
+        ],
     ),
     ("latency_p95", &["\"100 ms\"", "\"0 ms\"", "\"5 s\""]),
     ("quality", &["5", "9"]),
@@ -232,8 +237,12 @@ const JOB: Menu = &[
     ("tokens_max", &["3000", "20000"]),
 ];
 
-const STEP: Menu =
-    &[("times", &["2", "3"]), ("think", &["\"20 ms\""]), ("after", &[FIRST_STEP]), ("tenant", &["\"someone\""])];
+const STEP: Menu = &[
+    ("times", &["2", "3"]),
+    ("think", &["\"20 ms\""]),
+    ("after", &[FIRST_STEP]),
+    ("tenant", &["\"someone\""]),
+];
 
 const FIRST_STEP: &str = "the first step of its job";
 
@@ -286,7 +295,9 @@ const TOKENS: &str = "tokens = { input = 1000, output_max = 100 }\n";
 
 impl World {
     pub(super) fn toml(&self) -> String {
-        let mut t = String::from("format = 1\ntitle = \"any world\"\nstart = \"2027-03-13T23:59:58[America/Los_Angeles]\"\n");
+        let mut t = String::from(
+            "format = 1\ntitle = \"any world\"\nstart = \"2027-03-13T23:59:58[America/Los_Angeles]\"\n",
+        );
         t.push_str(&policy(&self.busy, &self.any));
         for (key, project) in [("key-a", "ours"), ("key-b", "ours"), ("key-c", "theirs")] {
             let _ = write!(t, "\n[[credential]]\nname = \"{key}\"\nproject = \"{project}\"\n");
@@ -384,7 +395,11 @@ impl World {
             for (nth, (keys, request)) in job.steps.iter().enumerate() {
                 let mut keys = chosen(STEP, keys).replace(FIRST_STEP, &format!("[\"step-{at}-0\"]"));
                 if nth == 0 {
-                    keys = keys.lines().filter(|line| !line.starts_with("after")).map(|l| format!("{l}\n")).collect();
+                    keys = keys
+                        .lines()
+                        .filter(|line| !line.starts_with("after"))
+                        .map(|l| format!("{l}\n"))
+                        .collect();
                 }
                 let unfit = ["first", "count", "gap", "at", "task", "tenant"];
                 let keys = keys + &complete(without(request, &unfit));
@@ -397,11 +412,9 @@ impl World {
 impl Route {
     fn write(&self, at: usize, t: &mut String) {
         let mut keys = chosen(ROUTE, &self.keys);
-        for (key, value) in [
-            ("provider", "\"acme\""),
-            ("model", "\"large\""),
-            ("credentials", "[\"key-a\", \"key-c\"]"),
-        ] {
+        for (key, value) in
+            [("provider", "\"acme\""), ("model", "\"large\""), ("credentials", "[\"key-a\", \"key-c\"]")]
+        {
             if !keys.lines().any(|line| line.starts_with(&format!("{key} ="))) {
                 keys.push_str(&format!("{key} = {value}\n"));
             }
