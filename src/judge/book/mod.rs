@@ -5,6 +5,7 @@
 mod alerts;
 mod benches;
 mod claims;
+mod machines;
 mod money;
 mod pages;
 mod scopes;
@@ -12,6 +13,7 @@ mod update;
 
 pub use alerts::Alerts;
 pub use benches::Benches;
+pub use machines::{Entrance, Machines, Reckoned};
 pub use money::{Account, Refusal};
 pub use pages::*;
 pub use scopes::*;
@@ -45,6 +47,8 @@ pub struct Book<'a> {
     /// How many of them may refuse a call.
     ajar: u32,
     healths: Vec<HealthPage>,
+    /// Breakers and health states as they must stand.
+    pub machines: Machines,
     /// What the gateway says is benched.
     pub benches: Benches,
     /// What responses asked to be left alone, and until when.
@@ -151,6 +155,7 @@ impl<'a> Book<'a> {
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
+            machines: Machines::new(facts),
             benches: Benches::new(facts),
             told: Benches::new(facts),
             due: 0,
@@ -323,7 +328,8 @@ impl<'a> Book<'a> {
     #[inline]
     pub fn is_calm(&self, id: RequestId, dearest: Money, at: Timestamp) -> bool {
         let (limits, page) = (&self.facts.limits, self.request(id));
-        let has_slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
+        let has_slots =
+            limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
         let is_unhurried =
             page.is_none_or(|page| page.attempts < limits.calls_per_route_max && page.legs == 0);
         let tokens = page.map_or(0, |page| page.estimate);

@@ -158,7 +158,9 @@ fn flaw(
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
         Verdict::Chosen { .. } | Verdict::Outranked { .. } => {
-            let closed = book.closed_to(request, route, at).map(|why| format!("{} can be called, although {why}", name()));
+            let closed = book
+                .closed_to(request, route, at)
+                .map(|why| format!("{} can be called, although {why}", name()));
             return closed.or_else(|| mistaken_health(book, candidate));
         }
         Verdict::Gated { gate, .. } => is_gated(book, at, request, route, gate),

@@ -35,7 +35,8 @@ pub(super) fn sets_the_worst_case_aside(
     (id, route): (RequestId, RouteId),
     (amount, window): (Amount, u64),
 ) -> Ruling {
-    let (worst_case, true_window) = (book.worst_case(id, route), book.request(id).map(|page| book.window(&page.payer, at)));
+    let (worst_case, true_window) =
+        (book.worst_case(id, route), book.request(id).map(|page| book.window(&page.payer, at)));
     if amount == worst_case && true_window == Some(window) {
         return Ruling::Held;
     }
@@ -213,7 +214,12 @@ mod tests {
             let call = end(play);
             play.settle(call, Basis::Receipt, cents(1));
         };
-        check(Law::BooksBalance, answered, other, "settled at $0.010 and 9000 tokens, its receipt says $0.016");
+        check(
+            Law::BooksBalance,
+            answered,
+            other,
+            "settled at $0.010 and 9000 tokens, its receipt says $0.016",
+        );
         let twice = |play: &mut Play<'_>| {
             let call = end(play);
             play.settle(call, Basis::Receipt, WORST).settle(call, Basis::Receipt, WORST);
