@@ -164,7 +164,10 @@ impl Judge<'_> {
                 self.laws.reserved(&self.book, entry, (request, route), (amount, window));
                 self.book.reserve(request, route, amount);
             }
-            Decision::Denied { request, .. } => self.metrics.denied(&self.book, request),
+            Decision::Denied { request, route, ref denied } => {
+                self.laws.denied(&self.book, entry, (request, route), denied);
+                self.metrics.denied(&self.book, request);
+            }
             Decision::Signalled {
                 call,
                 breaker,

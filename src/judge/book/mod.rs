@@ -270,6 +270,15 @@ impl<'a> Book<'a> {
         wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
     }
 
+    /// What stands against the cap of a level at `at`, and the cap; `None` if the request has no such account.
+    pub fn standing(&self, level: Level, id: RequestId, at: Timestamp) -> Option<(Amount, Amount)> {
+        if level == Level::Attempt {
+            return Some((Amount::ZERO, self.facts.limits.attempt_max));
+        }
+        let found = self.each_account(id).find(|(of, _)| *of == level);
+        found.map(|(_, account)| (account.standing(at), account.cap))
+    }
+
     /// The number of the tenant's window at `at`, zero without a tenant.
     pub fn window(&self, payer: &Payer, at: Timestamp) -> u64 {
         let tenant = payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));

@@ -1,6 +1,6 @@
 //! One page a request, a call, a breaker and a health state.
 
-use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request, SideEffect};
+use crate::gateway::{Answer, Bill, Delivery, Failure, Payer, Receipt, Request, SideEffect};
 use crate::policy::breaker::{self, Era};
 use crate::policy::health;
 use crate::policy::ledger::Amount;
@@ -151,6 +151,18 @@ pub struct Fault {
     pub seq: u64,
     /// When.
     pub at: Timestamp,
+}
+
+impl Fault {
+    /// Its name.
+    pub const fn failure(&self) -> Failure {
+        Failure { class: self.class, code: self.code }
+    }
+
+    /// Whether this is its name.
+    pub fn is_named(&self, failure: Failure) -> bool {
+        self.failure() == failure
+    }
 }
 
 /// Whether a request needs a call.

@@ -24,7 +24,7 @@ use crate::gateway::{Basis, Call, FuseKind, HedgeSkip};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
-use crate::policy::ledger::{Amount, Settlement};
+use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::taxonomy::{Class, Diagnosis};
 use crate::sim::{Entry, RouteFact, Scripted};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
@@ -223,6 +223,17 @@ impl Laws {
     ) {
         let ruling = money::sets_the_worst_case_aside(book, entry.at, (request, route), (amount, window));
         self.rule(Law::WorstCaseIsReserved, entry, ruling);
+    }
+
+    /// It refused a call because of a cap.
+    pub(super) fn denied(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        (request, route): (RequestId, RouteId),
+        denied: &Denied,
+    ) {
+        self.rule(Law::TrueReasons, entry, money::denies_rightly(book, entry.at, (request, route), denied));
     }
 
     /// It called an upstream.
