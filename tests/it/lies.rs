@@ -146,7 +146,13 @@ fn a_route_that_is_said_to_be_open_and_is_not() {
         });
     };
     check("circuit", "fallback_used", lie, Law::TrueReasons, "primary can be called, although its breaker");
-    check("terminal-errors", "base", lie, Law::TrueReasons, "can be called, although it is benched");
+    check(
+        "bounded-429",
+        "retry_after_too_long",
+        lie,
+        Law::TrueReasons,
+        "can be called, although it is benched",
+    );
     check("budget-audit", "task_level", lie, Law::TrueReasons, "although the task would stand at");
 }
 
@@ -180,18 +186,19 @@ fn a_limit_that_was_not_reached() {
             Limit::Attempts => |_, what, tell| with_limit(what, tell, Limit::Attempts),
         }
     };
-    let check =
-        |variant, limit, says| check("bounded-429", variant, limited(limit), Law::OutcomeIsTrue, says);
-    check("fallback_limited_too", Limit::Routes, "exhausted on every route, primary is left");
-    check("fallback_limited_too", Limit::Time, "exhausted by the time, and it refused no wait");
-    check("fallback_limited_too", Limit::Seeks, "exhausted after 2 looks of 16");
-    check("retry_after_nowhere_to_go", Limit::Attempts, "exhausted after 1 of 2 calls");
+    let check = |at, variant, limit, says| check(at, variant, limited(limit), Law::OutcomeIsTrue, says);
+    check("circuit", "base", Limit::Routes, "exhausted on every route, primary is left");
+    check("circuit", "base", Limit::Time, "exhausted by the time, and it refused no wait");
+    check("circuit", "base", Limit::Seeks, "exhausted after 1 looks of 16");
+    check("bounded-429", "retry_after_nowhere_to_go", Limit::Attempts, "exhausted after 1 of 2 calls");
 }
 
 fn with_limit(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), told: Limit) {
     with_action(what, tell, |action| {
-        if let Action::Reply { outcome: Outcome::Exhausted { limit, .. }, .. } = action {
-            *limit = told;
+        if let Action::Reply { outcome, .. } = action
+            && let Outcome::Exhausted { last, .. } | Outcome::AllGated { last: Some(last), .. } = *outcome
+        {
+            *outcome = Outcome::Exhausted { limit: told, last };
         }
     });
 }
