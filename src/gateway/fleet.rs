@@ -86,7 +86,7 @@ impl Fleet {
         let (mut second_best, mut opens, mut blown) = (None, None::<Timestamp>, None);
         for credential in &route.pool {
             if let Some(failure) = stops.closed(registry.credentials[credential.index()]) {
-                blown = Some(failure);
+                blown = blown.or(Some(failure));
                 continue;
             }
             match self.benched(now, registry, route, *credential).max(closed) {

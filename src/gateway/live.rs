@@ -38,7 +38,7 @@ pub(super) struct Live {
     pub(super) awaited: Option<RouteId>,
     pub(super) spent: Money,
     pub(super) last: Option<Failure>,
-    /// A terminal fault of an optional leg: the others may go on, but nothing new is called.
+    /// What an optional leg met that stops: the others may go on, but nothing new is called.
     pub(super) barred: Option<Failure>,
 }
 
@@ -170,6 +170,15 @@ impl Live {
         self.spent = Money::ZERO;
         self.last = None;
         self.barred = None;
+    }
+
+    /// An optional leg met what stops. The first is kept, but identity, funds and compliance go before our own fault.
+    pub(super) fn bar(&mut self, failure: Failure) {
+        let is_graver =
+            |known: Failure| failure.class.is_terminal() && !known.class.is_terminal();
+        if self.barred.is_none_or(is_graver) {
+            self.barred = Some(failure);
+        }
     }
 
     /// Calls made on `route`.

@@ -61,15 +61,15 @@ impl Gateway {
         let is_optional = setback.call.role == Role::Hedge && last.class != Class::PolicyRefusal;
         if self.flying(id) > 0 && (is_optional || remedy != Remedy::Stop) {
             if remedy == Remedy::Stop {
-                self.requests.get_mut(id).barred = Some(last);
+                self.requests.get_mut(id).bar(last);
                 self.waits.clear(Wait::Hedge(id));
             }
             return;
         }
         let live = self.requests.get(id);
-        let outcome = if let Some(barred) = live.barred {
-            Outcome::Terminal { last: barred }
-        } else if remedy == Remedy::Stop {
+        let own = Some(last).filter(|_| remedy == Remedy::Stop);
+        let barred_by_name = live.barred.filter(|barred| barred.class.is_terminal());
+        let outcome = if let Some(last) = barred_by_name.or(own).or(live.barred) {
             Outcome::Terminal { last }
         } else if live.attempts >= self.policy.retry.attempts_max {
             Outcome::Exhausted { limit: Limit::Attempts, last }

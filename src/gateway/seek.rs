@@ -71,7 +71,8 @@ struct View<'l> {
     at: Timestamp,
     live: &'l Live,
     field: Field,
-    room: Amount,
+    /// What surely fits every cap; `None` if some cap is exceeded.
+    room: Option<Amount>,
     /// What a call may use of them.
     tokens: u64,
     slots: ByNow,
@@ -212,7 +213,7 @@ impl Gateway {
             return Verdict::Taken;
         }
         let wanted = Amount { money: worst_case, tokens: view.tokens };
-        if !wanted.fits(view.room)
+        if !view.room.is_some_and(|room| wanted.fits(room))
             && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
         {
             let standing = self.standing(live, route, worst_case, field);

@@ -16,8 +16,9 @@ pub(super) struct Stops {
     policy: Fuse,
     run: CountFuse,
     tasks: Vec<Option<OpenTask>>,
+    /// The first terminal fault, if such a fault stops the run.
     terminal: Option<Failure>,
-    /// For each project the terminal fault that closed it.
+    /// For each project the first terminal fault: it closed it.
     accounts: Vec<Option<Failure>>,
 }
 
@@ -65,9 +66,10 @@ impl Stops {
         self.task(payer).filter(|task| task.fuse.is_blown()).map(|_| StopReason::CallsPerTask)
     }
 
-    /// Whether a call of this payer would blow no fuse.
+    /// Whether no fuse stops a call of this payer, and it would blow none.
     pub(super) fn permits(&self, payer: &Payer) -> bool {
-        self.run.permits() && self.task(payer).is_none_or(|task| task.fuse.permits())
+        self.terminal.is_none()
+            && self.run.permits() && self.task(payer).is_none_or(|task| task.fuse.permits())
     }
 
     /// The terminal fault that closed the account of a project.
@@ -82,6 +84,26 @@ impl Stops {
 
     fn task(&self, payer: &Payer) -> Option<&OpenTask> {
         self.tasks.get(payer.task?.id.index())?.as_ref()
+    }
+
+    /// A terminal fault was met on a project. What blew stays blown, by the fault that blew it: calls that were in
+    /// flight may meet others.
+    fn latch(&mut self, project: ProjectId, failure: Failure) -> News {
+        let fuse = match self.policy.terminal {
+            FuseScope::Request => return News::Old,
+            FuseScope::Account => {
+                if self.accounts.len() <= project.index() {
+                    self.accounts.resize(project.index() + 1, None);
+                }
+                &mut self.accounts[project.index()]
+            }
+            FuseScope::Run => &mut self.terminal,
+        };
+        if fuse.is_some() {
+            return News::Old;
+        }
+        *fuse = Some(failure);
+        News::JustBlown
     }
 
     /// Counts a call that is about to be made.
@@ -105,7 +127,7 @@ impl Gateway {
         }
         self.stop_request(now, id, reason, out);
         if blown.news == News::JustBlown {
-            self.stop_waiting(now, out);
+            self.stop_waiting(now, None, out);
         }
         Allowed::No
     }
@@ -122,32 +144,21 @@ impl Gateway {
         if !failure.class.is_terminal() {
             return;
         }
-        let project = self.registry.credentials[key.index()];
-        let stops = &mut self.stops;
-        let news = match stops.policy.terminal {
-            FuseScope::Request => false,
-            FuseScope::Account => {
-                if stops.accounts.len() <= project.index() {
-                    stops.accounts.resize(project.index() + 1, None);
-                }
-                stops.accounts[project.index()].replace(failure).is_none()
-            }
-            FuseScope::Run => stops.terminal.replace(failure).is_none(),
-        };
-        if news {
-            let calls = stops.run.calls();
+        if self.stops.latch(self.registry.credentials[key.index()], failure) == News::JustBlown {
+            let calls = self.stops.run.calls();
             out.decide(Decision::Blew { fuse: FuseKind::Terminal, request: id, calls });
-            self.stop_waiting(now, out);
+            self.stop_waiting(now, Some(id), out);
         }
     }
 
-    /// Stops every request that waits for its next call and may not make it any more.
-    fn stop_waiting(&mut self, now: Timestamp, out: &mut Effects) {
+    /// Stops every request that waits for its next call and may not make it any more; but not the one that has just
+    /// met the fault: it is answered by the fault's own name.
+    fn stop_waiting(&mut self, now: Timestamp, but: Option<RequestId>, out: &mut Effects) {
         for at in 0..self.requests.slots() {
             let id = RequestId(at as u32);
             let Some(live) = self.requests.find(id) else { continue };
-            let is_waiting =
-                live.phase == Phase::Open && live.attempts + live.seeks > 0 && self.flying(id) == 0;
+            let has_begun = live.phase == Phase::Open && live.attempts + live.seeks > 0;
+            let is_waiting = has_begun && self.flying(id) == 0 && but != Some(id);
             if let Some(reason) = self.stops.reason(&live.request.payer).filter(|_| is_waiting) {
                 self.stop_request(now, id, reason, out);
             }

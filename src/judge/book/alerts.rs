@@ -74,7 +74,8 @@ impl Alerts {
         }
     }
 
-    /// An operator freed something: the next fault of its credentials is news.
+    /// An operator freed something: the next fault of a freed credential is news. What else is freed leaves those
+    /// closed that are known to be bad.
     pub(super) fn free(&mut self, what: Bench) {
         match what {
             Bench::Credential(key) => {
@@ -82,9 +83,7 @@ impl Alerts {
                     *raised = Raised::Not;
                 }
             }
-            Bench::Project(_) | Bench::Model(..) | Bench::Provider(_) | Bench::Route(_) => {
-                self.credentials.fill(Raised::Not);
-            }
+            Bench::Project(_) | Bench::Model(..) | Bench::Provider(_) | Bench::Route(_) => {}
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
 use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
 use crate::trace::Text;
-use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
 /// What the judge knows.
 #[derive(Debug)]
@@ -92,6 +92,8 @@ pub struct Tries {
     pub begun: u32,
     /// Calls that ended with a valid answer.
     pub answered: u32,
+    /// Until when a response without a wider scope asked it to leave the route alone.
+    pub hint: Timestamp,
 }
 
 /// The fact that the gateway is answering to.
@@ -130,12 +132,23 @@ pub enum Age {
 pub enum Access {
     /// Nothing closes it.
     Free,
-    /// Its breaker is half-open: only the breaker knows.
+    /// Its breaker is at the very end of its cooldown: it is a knob whether a probe may pass then.
     Doubtful,
-    /// Its breaker is OPEN.
+    /// Its breaker lets nothing through.
     Broken,
     /// It is benched, or all its credentials are; or terminal faults closed their accounts.
     Benched,
+}
+
+/// Whether a breaker lets a call through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passage {
+    /// It does.
+    Open,
+    /// It is OPEN until this very instant: only its knob knows.
+    Boundary,
+    /// It is OPEN, or half-open with as many probes out as it allows.
+    Shut,
 }
 
 impl<'a> Book<'a> {
@@ -198,7 +211,7 @@ impl<'a> Book<'a> {
     }
 
     /// A breaker.
-    pub fn breaker(&self, id: crate::units::BreakerId) -> Option<&BreakerPage> {
+    pub fn breaker(&self, id: BreakerId) -> Option<&BreakerPage> {
         self.breakers.get(id.index())
     }
 
@@ -308,17 +321,40 @@ impl<'a> Book<'a> {
     /// Whether a route can be called at `at`, as far as its breaker and the benches go.
     pub fn access(&self, route: RouteId, at: Timestamp) -> Access {
         let Some(fact) = self.facts.routes.get(route.index()) else { return Access::Free };
-        let breaker = self.breakers.get(fact.breaker.index()).copied().unwrap_or_default();
-        if breaker.is_open_at(at) {
-            return Access::Broken;
+        match self.passage(fact.breaker, at) {
+            Passage::Shut => Access::Broken,
+            Passage::Open | Passage::Boundary if self.is_benched(route, at) => Access::Benched,
+            Passage::Open => Access::Free,
+            Passage::Boundary => Access::Doubtful,
         }
-        if !fact.pool.iter().any(|key| self.is_open(route, *key, at)) {
-            return Access::Benched;
-        }
+    }
+
+    /// Whether a breaker lets a call through at `at`, whatever else there is.
+    pub fn passage(&self, id: BreakerId, at: Timestamp) -> Passage {
+        let breaker = self.breakers.get(id.index()).copied().unwrap_or_default();
         match breaker.state {
-            breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Access::Free,
-            breaker::State::Open | breaker::State::HalfOpen | breaker::State::ForcedOpen => Access::Doubtful,
+            breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Passage::Open,
+            breaker::State::Open | breaker::State::ForcedOpen if breaker.is_open_at(at) => Passage::Shut,
+            breaker::State::Open | breaker::State::ForcedOpen if breaker.until == Some(at) => {
+                Passage::Boundary
+            }
+            breaker::State::Open | breaker::State::ForcedOpen => Passage::Open,
+            breaker::State::HalfOpen if self.probes(id, at) >= self.facts.limits.probes_max => Passage::Shut,
+            breaker::State::HalfOpen => Passage::Open,
         }
+    }
+
+    /// Probes of a half-open breaker that may still report in time at `at`; one that was silent for too long has
+    /// lost its slot.
+    pub fn probes(&self, id: BreakerId, at: Timestamp) -> u32 {
+        let Some(page) = self.breakers.get(id.index()) else { return 0 };
+        if page.probes < self.facts.limits.probes_max {
+            return page.probes;
+        }
+        let (own, patience) =
+            (Some((id, page.moves)), self.facts.limits.probe_timeout.unwrap_or(Duration::MAX));
+        let is_awaited = |call: &&CallPage| call.probe == own && at.since(call.begun) < patience;
+        self.calls.iter().filter(is_awaited).count() as u32
     }
 
     /// Whether a route could have been called for a request at `at`: eligible, ungated, affordable, with a slot
@@ -359,7 +395,7 @@ impl<'a> Book<'a> {
         }
         match self.access(route, at) {
             Access::Free | Access::Doubtful => {}
-            Access::Broken => return Some("its breaker is OPEN".to_owned()),
+            Access::Broken => return Some("its breaker lets nothing through".to_owned()),
             Access::Benched => return Some("it is benched".to_owned()),
         }
         if page.legs > 0 && self.is_on(page, route) {
@@ -375,6 +411,11 @@ impl<'a> Book<'a> {
             }
             Reserve::CheckOnly | Reserve::After => None,
         }
+    }
+
+    /// Whether a route has no credential that is open.
+    pub fn is_benched(&self, route: RouteId, at: Timestamp) -> bool {
+        self.route(route).is_some_and(|fact| !fact.pool.iter().any(|key| self.is_open(route, *key, at)))
     }
 
     /// Whether a credential is neither benched for a route nor closed by a terminal fault.

@@ -61,7 +61,8 @@ pub struct RequestPage {
     pub terminal: Option<Fault>,
     /// The first that ends the request, whatever other legs do: of a needed call, or a policy refusal.
     pub stop: Option<Fault>,
-    /// The last true failure of an optional leg that stops, by the policy, what is not in flight.
+    /// The last true failure that an optional leg met while another was in flight, and for which the policy stops: the
+    /// others go on, but nothing new is called, and the reply names it.
     pub barred: Option<Fault>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,
@@ -79,8 +80,6 @@ pub struct RequestPage {
     pub reserved: Option<(RouteId, Amount)>,
     /// The route that its last look chose and that was not called yet, and when.
     pub choice: Option<(RouteId, Timestamp)>,
-    /// When a response without a wider scope asked to be tried again, on which route.
-    pub hint: Option<(RouteId, Timestamp)>,
     /// When it last refused to wait.
     pub wait_refused: Option<Timestamp>,
     /// Looks at the routes.
@@ -120,7 +119,6 @@ impl RequestPage {
             abandoned: None,
             reserved: None,
             choice: None,
-            hint: None,
             wait_refused: None,
             looks: 0,
         }

@@ -101,17 +101,17 @@ impl Book<'_> {
         let fault =
             Fault { class, code: None, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
         let (request, serial) = (page.request, page.serial);
-        self.fail(request, serial, fault);
+        self.fail(request, serial, fault, 1);
     }
 
-    /// A request has met a true failure.
-    fn fail(&mut self, request: RequestId, serial: u64, fault: Fault) {
+    /// A request has met a true failure; so many of its legs in flight are the one that met it.
+    fn fail(&mut self, request: RequestId, serial: u64, fault: Fault, own: u32) {
         let Some(page) = self.requests.get_mut(request.index()).filter(|page| page.serial == serial) else {
             return;
         };
         page.last = Some(fault);
-        let is_optional = fault.leg == Leg::Optional;
-        if is_optional && self.facts.machines.taxonomy.remedy(fault.class) == Remedy::Stop {
+        let stops = self.facts.machines.taxonomy.remedy(fault.class) == Remedy::Stop;
+        if stops && fault.leg == Leg::Optional && page.legs > own {
             page.barred = Some(fault);
         }
         if fault.class.is_terminal() {
@@ -130,6 +130,11 @@ impl Book<'_> {
                 self.benches.set(what, Timestamp::ZERO);
                 self.alerts.free(what);
                 self.told.set(what, Timestamp::ZERO);
+                if let Bench::Route(route) = what {
+                    let each = self.facts.routes.len().max(1);
+                    let rows = self.tries.chunks_mut(each).filter_map(|row| row.get_mut(route.index()));
+                    rows.for_each(|tries| tries.hint = Timestamp::ZERO);
+                }
             }
             Command::ResetBreaker(id) => {
                 self.machines.reset_breaker(entry.at, id);
@@ -272,7 +277,7 @@ impl Book<'_> {
         }
         if let Some(class) = truth {
             let fault = Fault { class, code, route, leg, seq: entry.seq, at: entry.at };
-            self.fail(request, serial, fault);
+            self.fail(request, serial, fault, 0);
             if class.is_terminal() {
                 self.close_scope(key, fault);
                 self.alerts.meet(class, key, entry.seq);
@@ -311,8 +316,10 @@ impl Book<'_> {
         };
         let what = match diagnosis.scope {
             Scope::Request => {
-                if let Some(request) = self.requests.get_mut(page.request.index()) {
-                    request.hint = Some((page.route, until)).filter(|_| request.serial == page.serial);
+                let is_there = self.request_of(page).is_some();
+                let at = page.request.index() * self.facts.routes.len() + page.route.index();
+                if let Some(tries) = self.tries.get_mut(at).filter(|_| is_there) {
+                    tries.hint = tries.hint.max(until);
                 }
                 return;
             }

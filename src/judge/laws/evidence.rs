@@ -3,7 +3,7 @@
 use super::Ruling;
 use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Access, Book, Truth};
+use crate::judge::book::{Book, Passage, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::health::State;
 use crate::sim::{Entry, What};
@@ -182,10 +182,12 @@ fn flaw(
 
 /// Whether a gate that is told is closed.
 fn is_gated(book: &Book<'_>, at: Timestamp, id: RequestId, route: RouteId, gate: Gate) -> bool {
-    let access = book.access(route, at);
     match gate {
-        Gate::Breaker => matches!(access, Access::Broken | Access::Doubtful),
-        Gate::Cooldown => access == Access::Benched || book.benches.route_until(book.facts, route) > at,
+        // Both may be closed, whichever is told.
+        Gate::Breaker => {
+            book.route(route).is_some_and(|fact| book.passage(fact.breaker, at) != Passage::Open)
+        }
+        Gate::Cooldown => book.is_benched(route, at),
         Gate::Concurrency => {
             book.is_full(route) || book.request(id).is_some_and(|page| book.is_full_for(&page.payer))
         }
@@ -246,11 +248,13 @@ fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp)
     })
 }
 
-/// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much.
+/// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much, or what is
+/// waited for is benched for too long.
 pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
     let Some(page) = book.request(refused.request) else { return Ruling::Silent };
     let left = page.deadline.since(at);
-    let asked = book.told.latest().max(page.hint.map_or(Timestamp::ZERO, |(_, until)| until)).since(at);
+    let hint = book.routes().map(|route| book.tried(refused.request, route).hint).max().unwrap_or_default();
+    let asked = book.told.latest().max(book.benches.latest()).max(hint).since(at);
     let is_true = refused.left == left
         && match refused.why {
             WaitRefusal::Deadline => refused.wait >= left,

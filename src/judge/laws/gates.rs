@@ -2,13 +2,13 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::Freshness;
-use crate::judge::book::{Age, Book, CallPage, Late, Stimulus};
+use crate::judge::book::{Age, Book, Late, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::policy::{breaker, health};
 use crate::sim::Entry;
-use crate::units::{BreakerId, CallId, CredentialId, Duration, HealthId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Timestamp};
 
 /// What the gateway told its breaker and its health state about a result.
 #[derive(Clone, Copy)]
@@ -36,7 +36,7 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
         breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
-            let probes = if page.probes < allowed { page.probes } else { heard_of(book, begun, page.moves) };
+            let probes = begun.fact.map_or(0, |fact| book.probes(fact.breaker, begun.at));
             Ruling::unless(
                 (probes >= allowed).then_some(move || {
                     format!("{} is probe {} of {allowed} at {}", who(), probes + 1, route())
@@ -44,14 +44,6 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
             )
         }
     }
-}
-
-/// Probes that may still report in time; one that was silent for too long has lost its slot.
-fn heard_of(book: &Book<'_>, begun: &Begun, moves: u32) -> u32 {
-    let breaker = book.route(begun.route).map(|fact| (fact.breaker, moves));
-    let patience = book.facts.limits.probe_timeout.unwrap_or(Duration::MAX);
-    let is_awaited = |call: &&CallPage| call.probe == breaker && begun.at.since(call.begun) < patience;
-    book.calls().iter().filter(is_awaited).count() as u32
 }
 
 /// Every move to OPEN puts the law to the test; no move leaves it early.

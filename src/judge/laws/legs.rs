@@ -123,7 +123,8 @@ pub(super) fn skips_a_hedge(book: &Book<'_>, at: Timestamp, id: RequestId, why: 
         HedgeSkip::Attempts => page.attempts >= limits.attempts_max,
         HedgeSkip::Fuse => {
             let of_task = book.task(&page.payer).map_or(0, |task| task.calls);
-            limits.calls_per_task.is_some_and(|most| of_task >= most)
+            book.run.terminal.is_some()
+                || limits.calls_per_task.is_some_and(|most| of_task >= most)
                 || limits.calls_per_run.is_some_and(|most| book.run.calls >= most)
         }
         HedgeSkip::Money => eligible.any(|route| book.refusal(id, book.worst_case(id, route), at).is_some()),

@@ -121,9 +121,8 @@ impl<'b> Begun<'b> {
     }
 
     /// Until when a response to its request asked for this route to be left alone.
-    pub(super) fn own_hint(&self) -> Timestamp {
-        let hint = self.page.and_then(|page| page.hint).filter(|(route, _)| *route == self.route);
-        hint.map_or(Timestamp::ZERO, |(_, until)| until)
+    pub(super) fn own_hint(&self, book: &Book<'_>) -> Timestamp {
+        book.tried(self.request, self.route).hint
     }
 }
 

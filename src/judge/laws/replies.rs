@@ -219,11 +219,6 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
         Outcome::Stopped { reason, .. } if !is_stopped(book, reply.request, reason) => {
             Some(told(|| format!("by the fuse {}, which is not blown", reason.fuse().label())))
         }
-        Outcome::Stopped { reason: StopReason::Terminal(failure), .. }
-            if page.last.is_some_and(|fault| fault.is_named(failure)) =>
-        {
-            None
-        }
         Outcome::AllGated { last, .. } | Outcome::NoCandidate { last, .. } => unstopped(book, page, last),
         Outcome::Stopped { last, .. } => misnamed(book, page, last),
         Outcome::NoEligibleRoute => None,

@@ -34,9 +34,7 @@ pub(super) fn no_sleep_past_deadline(book: &Book<'_>, sleep: &Sleep) -> Ruling {
 
 pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
     let told = book.told.route_until(book.facts, sleep.route);
-    let own = book.request(sleep.request).and_then(|page| page.hint);
-    let own = own.filter(|(route, _)| *route == sleep.route).map_or(Timestamp::ZERO, |(_, until)| until);
-    let floor = told.max(own);
+    let floor = told.max(book.tried(sleep.request, sleep.route).hint);
     if floor <= sleep.from {
         return Ruling::Silent;
     }
@@ -56,7 +54,7 @@ pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun<'_>) -> Ru
         return Ruling::Silent;
     }
     let told = book.told.call_until(book.facts, begun.route, begun.credential);
-    let floor = told.max(begun.own_hint());
+    let floor = told.max(begun.own_hint(book));
     if floor <= begun.at {
         return Ruling::Silent;
     }

@@ -45,13 +45,13 @@ impl Account {
 }
 
 impl Page {
-    /// What is left of a cap.
-    pub(super) fn room(&self, cap: Amount) -> Amount {
+    /// What is left of a cap; `None` if more than the cap is gone: then not even what is free fits.
+    pub(super) fn room(&self, cap: Amount) -> Option<Amount> {
         let left = |settled: u64, held: u64, cap: u64| {
-            if cap == u64::MAX { cap } else { cap.saturating_sub(settled).saturating_sub(held) }
+            if cap == u64::MAX { Some(cap) } else { cap.checked_sub(settled)?.checked_sub(held) }
         };
-        let money = left(self.settled.money.picos(), self.held.money.picos(), cap.money.picos());
-        let tokens = left(self.settled.tokens, self.held.tokens, cap.tokens);
-        Amount { money: Money::from_picos(money), tokens }
+        let money = left(self.settled.money.picos(), self.held.money.picos(), cap.money.picos())?;
+        let tokens = left(self.settled.tokens, self.held.tokens, cap.tokens)?;
+        Some(Amount { money: Money::from_picos(money), tokens })
     }
 }

@@ -234,21 +234,21 @@ impl Ledger {
         Ok(())
     }
 
-    /// The most that could be reserved now.
-    pub fn room(&self, now: Timestamp, scopes: &Scopes) -> Amount {
+    /// The most that could be reserved now; `None` if nothing could, because a bill was above its quote.
+    pub fn room(&self, now: Timestamp, scopes: &Scopes) -> Option<Amount> {
         if self.mode == Reserve::After {
-            return Amount::MAX;
+            return Some(Amount::MAX);
         }
         let mut room = self.attempt_max;
         if let Some(account) = self.account(scopes.request) {
-            room = room.least(account.current.room(account.cap));
+            room = room.least(account.current.room(account.cap)?);
         }
         for id in [scopes.task, scopes.tenant].into_iter().flatten() {
             if let Some(account) = self.account(id) {
-                room = room.least(account.page(now).room(account.cap));
+                room = room.least(account.page(now).room(account.cap)?);
             }
         }
-        room
+        Some(room)
     }
 
     /// Sets `wanted` aside at every level, or says which cap refuses it.
@@ -398,6 +398,18 @@ mod tests {
         assert_eq!(ledger.settle(hold, cents(95)).overrun(), cents(85).money);
         assert_eq!(ledger.quote(NOW, &scopes, cents(5)), Ok(()));
         assert!(ledger.quote(NOW, &scopes, cents(6)).is_err());
+    }
+
+    #[test]
+    fn above_a_cap_not_even_what_is_free_fits() {
+        let (mut ledger, scopes) = one_request(Reserve::Reserve, capped(100));
+        let overbilled = |ledger: &mut Ledger, bill| {
+            let hold = ledger.reserve(NOW, &scopes, cents(0)).unwrap();
+            let _ = ledger.settle(hold, cents(bill));
+            (ledger.room(NOW, &scopes).map(|room| room.money), ledger.quote(NOW, &scopes, cents(0)).is_ok())
+        };
+        assert_eq!(overbilled(&mut ledger, 100), (Some(Money::ZERO), true));
+        assert_eq!(overbilled(&mut ledger, 1), (None, false));
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! Whatever a policy says, as long as it says nothing that is documented to break a law, no law is broken: every
+//! knob of `[policy]` is set at random, alone and together, over the shipped scenarios and over random worlds.
+//!
+//! `PROPTEST_CASES` says how many worlds there are, `PROPTEST_RNG_SEED` which.
+
+mod knobs;
+mod menu;
+mod world;
+
+use faultlab::judge::laws::LAWS;
+use faultlab::judge::{Judge, Law, RunVerdict};
+use faultlab::scenario::{Scenario, load};
+use faultlab::sim::{Ending, Rest, Setup, run};
+use faultlab::units::Timestamp;
+use knobs::policy;
+use menu::choices;
+use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use world::worlds;
+
+const SHIPPED: [&str; 7] = [
+    include_str!("../../../scenarios/routing.toml"),
+    include_str!("../../../scenarios/bounded-429.toml"),
+    include_str!("../../../scenarios/terminal-errors.toml"),
+    include_str!("../../../scenarios/circuit.toml"),
+    include_str!("../../../scenarios/hedging.toml"),
+    include_str!("../../../scenarios/budget-audit.toml"),
+    include_str!("../../../scenarios/quota-cascade.toml"),
+];
+
+/// So many cases, unless somebody asks for more.
+fn runner(cases: u32) -> TestRunner {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let cases = asked.unwrap_or(cases);
+    TestRunner::new(Config { failure_persistence: None, cases, max_shrink_iters: 20_000, ..Config::default() })
+}
+
+/// The end of a run that has none.
+const NEVER: Ending = Ending { at: Timestamp::ZERO, entries: 0, rest: Rest::Stuck };
+
+/// Plays a run and says which laws it breaks, in words.
+fn play(setup: &Setup) -> (RunVerdict, String) {
+    let mut judge = Judge::new(&setup.catalog, &[], 0, setup.seed);
+    let ended = catch_unwind(AssertUnwindSafe(|| run(setup, &mut judge)));
+    let Ok(ending) = ended else { return (judge.finish(&NEVER), "it panics".to_owned()) };
+    let verdict = judge.finish(&ending);
+    let mut broken = String::new();
+    for law in Law::ALL {
+        for breach in &verdict.laws.tally(law).first {
+            broken.push_str(&format!("{}: entry {} at {}: {}\n", law.name(), breach.seq, breach.at, breach.sentence));
+        }
+    }
+    if ending.rest != Rest::Quiescent {
+        broken.push_str(&format!("it does not come to rest: {:?}\n", ending.rest));
+    }
+    (verdict, broken)
+}
+
+#[test]
+fn no_right_policy_breaks_a_law() {
+    let strategy = (0..SHIPPED.len(), choices(4), choices(5));
+    let outcome = runner(128).run(&strategy, |(which, busy, any)| {
+        let policy = policy(&busy, &any);
+        let scenario = with_policy(SHIPPED[which], &policy);
+        for variant in scenario.variants.iter().filter(|variant| variant.breaks.is_empty()) {
+            let (_, broken) = play(&variant.setup_for(*variant.seeds.start()));
+            if !broken.is_empty() {
+                return Err(TestCaseError::fail(format!("{}\n{policy}{broken}", variant.name)));
+            }
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|problem| panic!("{problem}"));
+}
+
+/// In any weather, whatever an operator does; and every law is put to the test.
+#[test]
+fn no_right_policy_breaks_a_law_in_any_world() {
+    let exercised = RefCell::new([0u64; LAWS]);
+    let played = RefCell::new((0u32, 0u32));
+    let outcome = runner(256).run(&worlds(), |world| {
+        let text = world.toml();
+        played.borrow_mut().0 += 1;
+        let scenario = match load("any.toml", &text) {
+            Ok(scenario) => scenario,
+            Err(problems) => {
+                if std::env::var_os("SHOW_PROBLEMS").is_some() {
+                    println!("{problems}");
+                }
+                return Ok(());
+            }
+        };
+        played.borrow_mut().1 += 1;
+        let (verdict, broken) = play(&scenario.variants[0].setup_for(world.seed));
+        for (law, times) in Law::ALL.iter().zip(exercised.borrow_mut().iter_mut()) {
+            *times += verdict.laws.tally(*law).exercised;
+        }
+        if broken.is_empty() { Ok(()) } else { Err(TestCaseError::fail(format!("\n{text}\n# seed {}\n{broken}", world.seed))) }
+    });
+    if let Err(problem) = outcome {
+        panic!("{}", problem.to_string().split("minimal failing input").next().unwrap_or_default());
+    }
+    let (drawn, valid) = *played.borrow();
+    for (law, times) in Law::ALL.iter().zip(exercised.borrow().iter()) {
+        println!("{:<28} {times}", law.name());
+    }
+    println!("{valid} of {drawn}");
+    assert!(valid * 4 > drawn * 3, "{valid} of {drawn} worlds are scenarios");
+    let idle: Vec<&str> =
+        Law::ALL.iter().zip(exercised.borrow().iter()).filter(|law| *law.1 == 0).map(|law| law.0.name()).collect();
+    assert!(idle.is_empty(), "never put to the test: {idle:?}");
+}
+
+/// A scenario with this policy instead of its own and without its promises.
+fn with_policy(text: &str, policy: &str) -> Scenario {
+    let mut kept = String::new();
+    let mut is_kept = true;
+    for line in text.lines() {
+        if line.starts_with('[') {
+            is_kept = !["[policy", "[variant.policy", "[[expect"].iter().any(|table| line.starts_with(table));
+        }
+        if is_kept && !line.starts_with("policy.") {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    let first_table = kept.find("\n[").expect("there is a table");
+    kept.insert_str(first_table + 1, policy);
+    load("any.toml", &kept).unwrap_or_else(|problems| panic!("{problems}"))
+}
