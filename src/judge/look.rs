@@ -11,7 +11,7 @@ use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::policy::{breaker, health};
 use crate::sim::{Entry, Observer, RequestName, Scripted, What};
-use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, Name, RequestId, RouteId, Timestamp};
 
 impl Observer for Judge<'_> {
     fn entry(&mut self, entry: &Entry<'_>) {
@@ -19,6 +19,10 @@ impl Observer for Judge<'_> {
         self.laws.entry(&self.book, entry);
         if self.book.alerts.missing(entry.cause).is_some() {
             self.book.alerts.settle();
+        }
+        if self.book.machines.is_overdue(&entry.what) {
+            self.laws.overdue(&self.book, entry);
+            self.book.machines.forgive();
         }
         self.book.turn(entry);
         match entry.what {
@@ -36,7 +40,7 @@ impl Observer for Judge<'_> {
                 self.begun(entry, (call, request), (route, credential), scripted);
             }
             What::CallVisible { call } => self.visible(entry, call),
-            What::CallEnded { call, truth, code: _, receipt } => self.ended(entry, call, truth, receipt),
+            What::CallEnded { call, truth, code, receipt } => self.ended(entry, call, (truth, code), receipt),
             What::CallLost { call } => self.lost(entry, call),
             What::Considered { request, candidates } => self.considered(entry, request, candidates),
             What::Acted(action) => self.acted(entry, action),
@@ -66,7 +70,8 @@ impl Judge<'_> {
         self.laws.begun(&self.book, entry, &begun);
         self.metrics.begun(&begun);
         self.findings.begun(&self.book, entry, &begun);
-        self.book.begin(entry, call, request, route, credential);
+        let entrance = self.book.begin(entry, call, request, route, credential);
+        self.laws.entered(&self.book, entry, call, entrance);
     }
 
     #[inline(never)]
@@ -77,14 +82,20 @@ impl Judge<'_> {
     }
 
     #[inline(never)]
-    fn ended(&mut self, entry: &Entry<'_>, call: CallId, truth: Option<Class>, receipt: &Receipt) {
+    fn ended(
+        &mut self,
+        entry: &Entry<'_>,
+        call: CallId,
+        (truth, code): (Option<Class>, Option<Name>),
+        receipt: &Receipt,
+    ) {
         self.laws.ended(&self.book, entry, call, truth);
         if let Some(page) = self.book.call(call) {
             let invoice = page.read(truth, receipt);
             self.metrics.billed(page, &invoice, entry.at);
             self.findings.billed(&self.book, entry, page, &invoice);
         }
-        self.book.end(entry, call, truth, receipt);
+        self.book.end(entry, call, truth, code, receipt);
     }
 
     #[inline(never)]
@@ -153,19 +164,30 @@ impl Judge<'_> {
                 self.laws.reserved(&self.book, entry, (request, route), (amount, window));
                 self.book.reserve(request, route, amount);
             }
-            Decision::Denied { request, .. } => self.metrics.denied(&self.book, request),
+            Decision::Denied { request, route, ref denied } => {
+                self.laws.denied(&self.book, entry, (request, route), denied);
+                self.metrics.denied(&self.book, request);
+            }
             Decision::Signalled {
                 call,
                 breaker,
                 health,
-                class: _,
+                class,
                 signal,
                 standing,
                 breaker_failures,
                 health_failures,
             } => {
-                let told =
-                    Told { call, breaker, health, signal, standing, breaker_failures, health_failures };
+                let told = Told {
+                    call,
+                    breaker,
+                    health,
+                    class,
+                    signal,
+                    standing,
+                    breaker_failures,
+                    health_failures,
+                };
                 self.signalled(entry, &told);
             }
             Decision::BreakerMoved { breaker, ref transition } => {
@@ -192,13 +214,17 @@ impl Judge<'_> {
                 self.metrics.queued(&self.book, request);
             }
             Decision::Blew { fuse, request, calls } => self.blew(entry, fuse, request, calls),
-            Decision::Classified { .. } | Decision::Freed { .. } | Decision::TimedOut { .. } => {}
+            Decision::Classified { call, ref diagnosis } => {
+                self.laws.classified(&self.book, entry, call, diagnosis);
+            }
+            Decision::Freed { .. } | Decision::TimedOut { .. } => {}
         }
     }
 
     #[inline(never)]
     fn signalled(&mut self, entry: &Entry<'_>, told: &Told) {
-        self.laws.signalled(&self.book, entry, told);
+        let reckoned = self.book.reckon(entry, told.call, told.class);
+        self.laws.signalled(&self.book, entry, told, reckoned);
         if told.signal == Signal::Bad {
             self.findings.signalled_bad(&self.book, entry, told.call);
         }
@@ -220,6 +246,8 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn breaker_moved(&mut self, entry: &Entry<'_>, id: BreakerId, moved: &breaker::Transition) {
+        let is_due = self.book.machines.tell_breaker(id, moved);
+        self.laws.moved(entry, is_due, ("breaker", moved.to.label()));
         self.laws.breaker_moved(&self.book, entry, id, moved);
         self.metrics.breaker_moved(&self.book, id, entry.at);
         self.book.move_breaker(entry, id, moved.to, moved.until);
@@ -227,6 +255,8 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn health_moved(&mut self, entry: &Entry<'_>, id: HealthId, moved: &health::Move) {
+        let is_due = self.book.machines.tell_health(id, moved);
+        self.laws.moved(entry, is_due, ("health state", moved.to.label()));
         self.laws.health_moved(&self.book, entry, id, moved);
         self.book.move_health(entry, id, moved.to);
     }

@@ -299,12 +299,23 @@ impl<'a> Play<'a> {
         standing: Freshness,
         failures: u32,
     ) -> &mut Self {
+        self.tell(call, (None, signal), standing, failures)
+    }
+
+    /// The same of a failure of this class.
+    pub(crate) fn tell(
+        &mut self,
+        call: CallId,
+        (class, signal): (Option<Class>, Signal),
+        standing: Freshness,
+        failures: u32,
+    ) -> &mut Self {
         let route = self.calls[call.index()].1;
         self.decide(Decision::Signalled {
             call,
             breaker: BreakerId(route.0),
             health: HealthId(route.0),
-            class: None,
+            class,
             signal,
             standing,
             breaker_failures: failures,

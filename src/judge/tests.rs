@@ -12,8 +12,8 @@ use crate::policy::ledger::Reserve;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::{
-    Billed, CancelBill, Fault, Latency, OnCancel, Pace, Reply, Setup, Source, Template, Then, Upstream, Used,
-    run,
+    Billed, CancelBill, Fault, Latency, Machines, OnCancel, Pace, Reply, Setup, Source, Template, Then,
+    Upstream, Used, run,
 };
 use crate::units::{Duration, Money, ProjectId, Ratio, TenantId, Timestamp};
 
@@ -134,6 +134,7 @@ fn weather(change: impl Fn(&mut Setup), breaks: &[Law]) -> VariantVerdict {
     for seed in 1..=50 {
         let mut setup = storm(seed);
         change(&mut setup);
+        setup.catalog.machines = Machines::of(&setup.policy);
         let mut judge = Judge::new(&setup.catalog, &[], 0, seed);
         let ending = run(&setup, &mut judge);
         verdict.merge(&judge.finish(&ending));

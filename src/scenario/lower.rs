@@ -6,7 +6,7 @@ use super::form::Form;
 use super::tree::{Table, Word};
 use super::{OWN_KEYS, civil, jobs, operator, parties, policy, quotas, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
-use crate::sim::{Breakers, Catalog, Job, Limits, Pace, Quota, Setup, Source, Step, Upstream};
+use crate::sim::{Breakers, Catalog, Job, Limits, Machines, Pace, Quota, Setup, Source, Step, Upstream};
 use crate::units::{Duration, Name, Names, Set64, Timestamp};
 use jiff::ZonedDateTime;
 
@@ -61,6 +61,7 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
     let mut world = World::default();
     out.read(table, |f| whole(f, &mut world));
     world.catalog.limits = limits(&world);
+    world.catalog.machines = Machines::of(&world.policy);
     world.operator.sort_by_key(|command| command.0);
     Setup {
         seed: 0,

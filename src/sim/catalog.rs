@@ -1,9 +1,11 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::FuseScope;
+use crate::gateway::{FuseScope, Policy};
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::{Amount, Reserve};
+use crate::policy::taxonomy::Taxonomy;
+use crate::policy::{breaker, health};
 use crate::units::{
     BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId,
 };
@@ -47,8 +49,35 @@ pub struct Catalog {
     pub quotas: Vec<QuotaFact>,
     /// What the policy promises never to exceed.
     pub limits: Limits,
+    /// What the policy makes of results.
+    pub machines: Machines,
     /// Versions for the audit record.
     pub versions: Versions,
+}
+
+/// What the policy makes of results: what each class calls for, and when breakers and health states move.
+#[derive(Clone, Debug)]
+pub struct Machines {
+    /// When a breaker moves; `None` if there are no breakers.
+    pub breaker: Option<breaker::Config>,
+    /// When a health state moves.
+    pub health: health::Config,
+    /// What a failure of each class calls for, and what it says about health.
+    pub taxonomy: Taxonomy,
+}
+
+impl Machines {
+    /// Those of a policy.
+    pub fn of(policy: &Policy) -> Machines {
+        let Policy { breaker, health, taxonomy, .. } = policy;
+        Machines { breaker: breaker.clone(), health: *health, taxonomy: *taxonomy }
+    }
+}
+
+impl Default for Machines {
+    fn default() -> Machines {
+        Machines::of(&Policy::default())
+    }
 }
 
 /// A route as it truly is.

@@ -13,7 +13,7 @@ use faultlab::trace::{Author, Kind};
 use faultlab::units::{CallId, CredentialId, Duration, Money, RouteId, Timestamp};
 
 /// What somebody makes of an entry: he says on what the judge is to see, in its place.
-type Lie = fn(&Catalog, &What<'_>, &mut dyn FnMut(What<'_>));
+pub(crate) type Lie = fn(&Catalog, &What<'_>, &mut dyn FnMut(What<'_>));
 
 struct Liar<'c> {
     catalog: &'c Catalog,
@@ -48,7 +48,7 @@ fn judged(scenario: &str, variant: &str, lie: Lie) -> RunVerdict {
 }
 
 /// Nobody is convicted without the lie, and with it this law names the breach.
-fn check(scenario: &str, variant: &str, lie: Lie, law: Law, says: &str) {
+pub(crate) fn check(scenario: &str, variant: &str, lie: Lie, law: Law, says: &str) {
     let honest = judged(scenario, variant, |_, what, tell| tell(*what));
     assert_eq!(honest.laws.tally(law).breaches, 0, "{scenario}/{variant} keeps {}", law.name());
     let verdict = judged(scenario, variant, lie);
@@ -65,7 +65,7 @@ fn check(scenario: &str, variant: &str, lie: Lie, law: Law, says: &str) {
 
 const THOUSANDTH: Money = Money::from_picos(1_000_000_000);
 
-fn with_candidates(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Vec<Candidate>)) {
+pub(crate) fn with_candidates(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Vec<Candidate>)) {
     if let What::Considered { request, candidates } = what {
         let mut candidates = candidates.to_vec();
         change(&mut candidates);
@@ -75,7 +75,7 @@ fn with_candidates(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl
     }
 }
 
-fn with_decision(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Decision)) {
+pub(crate) fn with_decision(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Decision)) {
     if let What::Decided(decision) = what {
         let mut decision = **decision;
         change(&mut decision);
@@ -85,7 +85,7 @@ fn with_decision(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl F
     }
 }
 
-fn with_action(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Action)) {
+pub(crate) fn with_action(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Action)) {
     if let What::Acted(action) = what {
         let mut action = **action;
         change(&mut action);

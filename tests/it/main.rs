@@ -8,6 +8,7 @@ mod breaker_vectors;
 mod cli;
 mod determinism;
 mod goldens;
+mod lies;
 mod lying_gateway;
 mod mutated_scenarios;
 mod pages;

@@ -28,6 +28,7 @@ impl Book<'_> {
             payer,
             route: call.route,
             credential: call.credential,
+            generation: call.generation,
             reserved,
             ..CallPage::VACANT
         };
@@ -89,6 +90,41 @@ impl Book<'_> {
         if let Some(page) = self.healths.get_mut(health.index()) {
             page.failures = at_health;
         }
+    }
+
+    /// The gateway says what a result says about health: how it must say so. `None` if there is no such result.
+    /// Of a call that it stops for no timer only its class is believed, if it can be.
+    pub(in crate::judge) fn reckon(
+        &mut self,
+        entry: &Entry<'_>,
+        call: CallId,
+        said: Option<Class>,
+    ) -> Option<Reckoned> {
+        let page = self.calls.get_mut(call.index()).filter(|page| page.heard.told == Telling::NotYet)?;
+        let request = self.requests.get_mut(page.request.index()).filter(|r| r.serial == page.serial);
+        if page.stopped.is_some() {
+            return None;
+        }
+        let (class, signal) = match page.phase {
+            CallPhase::Ended => (page.heard.class, page.heard.signal),
+            CallPhase::Flying => {
+                let is_late = request.as_ref().is_some_and(|request| request.deadline <= entry.at);
+                let is_abandoned = request.as_ref().is_some_and(|request| request.abandoned.is_some());
+                let may_be = |said: &Class| {
+                    (*said == Class::Deadline && is_late) || (*said == Class::Abandoned && is_abandoned)
+                };
+                let ours = page.fired.or(said.filter(may_be)).unwrap_or(Class::Cancelled);
+                (Some(ours), self.facts.machines.taxonomy.signal(ours))
+            }
+            CallPhase::Vacant | CallPhase::Asked | CallPhase::Lost => return None,
+        };
+        page.heard.told = Telling::Once;
+        if let Some(request) = request {
+            request.untold = request.untold.saturating_sub(1);
+        }
+        let fact = self.facts.routes.get(page.route.index())?;
+        let (breaker, health) = ((fact.breaker, page.era), (fact.health, page.begun));
+        Some(self.machines.reckon(self.facts, entry.at, breaker, health, (class, signal)))
     }
 
     /// A health state moved.

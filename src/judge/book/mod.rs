@@ -5,6 +5,7 @@
 mod alerts;
 mod benches;
 mod claims;
+mod machines;
 mod money;
 mod pages;
 mod scopes;
@@ -12,6 +13,7 @@ mod update;
 
 pub use alerts::Alerts;
 pub use benches::Benches;
+pub use machines::{Entrance, Machines, Reckoned};
 pub use money::{Account, Refusal};
 pub use pages::*;
 pub use scopes::*;
@@ -45,6 +47,8 @@ pub struct Book<'a> {
     /// How many of them may refuse a call.
     ajar: u32,
     healths: Vec<HealthPage>,
+    /// Breakers and health states as they must stand.
+    pub machines: Machines,
     /// What the gateway says is benched.
     pub benches: Benches,
     /// What responses asked to be left alone, and until when.
@@ -164,6 +168,7 @@ impl<'a> Book<'a> {
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
+            machines: Machines::new(facts),
             benches: Benches::new(facts),
             told: Benches::new(facts),
             due: 0,
@@ -276,6 +281,15 @@ impl<'a> Book<'a> {
                 && tenant.is_none_or(|account| account.admits(wanted, at))
         };
         wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
+    }
+
+    /// What stands against the cap of a level at `at`, and the cap; `None` if the request has no such account.
+    pub fn standing(&self, level: Level, id: RequestId, at: Timestamp) -> Option<(Amount, Amount)> {
+        if level == Level::Attempt {
+            return Some((Amount::ZERO, self.facts.limits.attempt_max));
+        }
+        let found = self.each_account(id).find(|(of, _)| *of == level);
+        found.map(|(_, account)| (account.standing(at), account.cap))
     }
 
     /// The number of the tenant's window at `at`, zero without a tenant.

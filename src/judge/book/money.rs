@@ -43,9 +43,13 @@ impl Account {
 
     /// Whether the cap allows `wanted` more at `at`, counting what was truly billed.
     pub fn admits(&self, wanted: Amount, at: Timestamp) -> bool {
-        let standing = if self.is_current(at) { self.billed.plus(self.held) } else { Amount::ZERO };
-        let projected = standing.plus(wanted);
+        let projected = self.standing(at).plus(wanted);
         projected.money <= self.cap.money && projected.tokens <= self.cap.tokens
+    }
+
+    /// What was billed and what is in flight at `at`.
+    pub(super) fn standing(&self, at: Timestamp) -> Amount {
+        if self.is_current(at) { self.billed.plus(self.held) } else { Amount::ZERO }
     }
 
     /// Whether `at` lies in the window that is open. Divides only where it cannot tell at a glance.

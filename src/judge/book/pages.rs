@@ -1,12 +1,13 @@
 //! One page a request, a call, a breaker and a health state.
 
-use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request, SideEffect};
-use crate::policy::breaker;
+use crate::gateway::{Answer, Bill, Delivery, Failure, Payer, Receipt, Request, SideEffect};
+use crate::policy::breaker::{self, Era};
 use crate::policy::health;
 use crate::policy::ledger::Amount;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
-use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, Name, RequestId, RouteId, Timestamp};
 
 use super::{Account, Slot};
 
@@ -52,16 +53,19 @@ pub struct RequestPage {
     pub answer: Option<Winner>,
     /// Calls whose receipt is neither in nor given up.
     pub unsettled: u32,
+    /// Calls of which nobody said what they say about health.
+    pub untold: u32,
     /// Its own account.
     pub account: Account,
     /// The first *true* terminal fault.
     pub terminal: Option<Fault>,
     /// The first that ends the request, whatever other legs do: of a needed call, or a policy refusal.
     pub stop: Option<Fault>,
+    /// The last true failure that an optional leg met while another was in flight, and for which the policy stops: the
+    /// others go on, but nothing new is called, and the reply names it.
+    pub barred: Option<Fault>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,
-    /// What optional legs met while others were in flight: a bit a class.
-    pub beside: u16,
     /// The route of its first call.
     pub first_route: Option<RouteId>,
     /// Whether a route other than the first was called.
@@ -83,12 +87,6 @@ pub struct RequestPage {
 }
 
 impl RequestPage {
-    /// Whether an optional leg met such a failure while another was in flight: if the policy stops for it, the
-    /// others go on, but nothing new is called, and the reply names it.
-    pub const fn was_met_beside(&self, class: Class) -> bool {
-        self.beside & (1 << class as u16) != 0
-    }
-
     /// A request that has not arrived: it stands closed.
     pub(super) fn vacant(request: &Request) -> RequestPage {
         let envelope = &request.envelope;
@@ -108,11 +106,12 @@ impl RequestPage {
             hedges: 0,
             answer: None,
             unsettled: 0,
+            untold: 0,
             account: Account::new(cap, None),
             terminal: None,
             stop: None,
+            barred: None,
             last: None,
-            beside: 0,
             first_route: None,
             ways: Ways::One,
             visible: None,
@@ -140,6 +139,8 @@ pub enum Ways {
 pub struct Fault {
     /// What it truly means.
     pub class: Class,
+    /// Its name; `None` if we stopped the call ourselves.
+    pub code: Option<Name>,
     /// On which route.
     pub route: RouteId,
     /// Whether the request needed that call.
@@ -148,6 +149,18 @@ pub struct Fault {
     pub seq: u64,
     /// When.
     pub at: Timestamp,
+}
+
+impl Fault {
+    /// Its name.
+    pub const fn failure(&self) -> Failure {
+        Failure { class: self.class, code: self.code }
+    }
+
+    /// Whether this is its name.
+    pub fn is_named(&self, failure: Failure) -> bool {
+        self.failure() == failure
+    }
 }
 
 /// Whether a request needs a call.
@@ -194,6 +207,28 @@ pub enum Charge {
     Booked,
 }
 
+/// What the gateway was told of the result of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Heard {
+    /// What it was told of a failure.
+    pub class: Option<Class>,
+    /// The name of the failure.
+    pub code: Option<Name>,
+    /// What the policy makes of it.
+    pub signal: Signal,
+    /// Whether the gateway said what it makes of it.
+    pub told: Telling,
+}
+
+/// Whether the gateway said what a result says about health.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Telling {
+    /// It did not.
+    NotYet,
+    /// It did.
+    Once,
+}
+
 /// A call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallPage {
@@ -223,6 +258,12 @@ pub struct CallPage {
     pub task_serial: u32,
     /// When its first output left the upstream.
     pub visible: Option<Timestamp>,
+    /// In which era of its breaker it began.
+    pub era: Option<Era>,
+    /// The generation of its breaker by which it was announced.
+    pub generation: u32,
+    /// What the gateway was told of its result, and what the policy makes of that.
+    pub heard: Heard,
     /// What its failure truly means.
     pub truth: Option<Class>,
     /// The most it can cost and use, from the true prices and the estimate.
@@ -261,6 +302,9 @@ impl CallPage {
         slot: Slot::Free,
         task_serial: 0,
         visible: None,
+        era: None,
+        generation: 0,
+        heard: Heard { class: None, code: None, signal: Signal::Neutral, told: Telling::NotYet },
         truth: None,
         worst_case: Amount::ZERO,
         window: 0,

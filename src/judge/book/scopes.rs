@@ -49,9 +49,9 @@ pub struct RunPage {
     pub calls: u64,
     /// Its fuse, as the gateway says.
     pub fuse: Fuse,
-    /// The first true terminal fault, if such a fault stops the run.
+    /// The last true terminal fault, if such a fault stops the run: the one that is named.
     pub terminal: Option<Fault>,
-    /// For each project the first, if such a fault stops the account.
+    /// For each project the last, if such a fault stops the account.
     accounts: Vec<Option<Fault>>,
     /// Slots taken on each route, and for each tenant.
     routes: Vec<u32>,
@@ -182,11 +182,11 @@ impl Book<'_> {
                 let project = self.facts.credentials.get(key.index()).map(|key| key.project);
                 let account = project.and_then(|project| self.run.accounts.get_mut(project.index()));
                 if let Some(account) = account {
-                    account.get_or_insert(fault);
+                    *account = Some(fault);
                 }
             }
             FuseScope::Run => {
-                self.run.terminal.get_or_insert(fault);
+                self.run.terminal = Some(fault);
             }
         }
     }
@@ -200,8 +200,8 @@ impl Book<'_> {
     /// The terminal fault that closed every account with which a route can be called.
     pub fn all_closed(&self, route: RouteId) -> Option<Fault> {
         let pool = &self.route(route)?.pool;
-        let first = pool.first().and_then(|key| self.closed(*key))?;
-        pool.iter().all(|key| self.closed(*key).is_some()).then_some(first)
+        let last = pool.last().and_then(|key| self.closed(*key))?;
+        pool.iter().all(|key| self.closed(*key).is_some()).then_some(last)
     }
 
     /// Any account that a terminal fault closed.

@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
+use crate::policy::breaker::Era;
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
 use crate::policy::health;
-use crate::policy::taxonomy::{Class, Diagnosis, Scope};
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Scope, Taxonomy};
 use crate::sim::{Breakers, Entry};
-use crate::units::BreakerId;
+use crate::units::{BreakerId, Name};
 
 impl Book<'_> {
     /// The entry has come in its place; the next one is due.
@@ -88,6 +90,9 @@ impl Book<'_> {
     /// A timer of the gateway was due.
     pub(in crate::judge) fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
         self.meet(Stimulus::Other);
+        if let Wait::Health(health) = wait {
+            self.machines.wake(entry.at, health);
+        }
         let (call, class) = match wait {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
             Wait::FirstByte(call) => (call, Class::FirstByteTimeout),
@@ -98,7 +103,8 @@ impl Book<'_> {
         };
         let Some(page) = self.calls.get_mut(call.index()).filter(|page| page.is_wanted()) else { return };
         page.fired = Some(class);
-        let fault = Fault { class, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
+        let fault =
+            Fault { class, code: None, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
         let (request, serial) = (page.request, page.serial);
         self.fail(request, serial, fault, 1);
     }
@@ -109,8 +115,9 @@ impl Book<'_> {
             return;
         };
         page.last = Some(fault);
-        if fault.leg == Leg::Optional && page.legs > own {
-            page.beside |= 1 << fault.class as u16;
+        let stops = self.facts.machines.taxonomy.remedy(fault.class) == Remedy::Stop;
+        if stops && fault.leg == Leg::Optional && page.legs > own {
+            page.barred = Some(fault);
         }
         if fault.class.is_terminal() {
             page.terminal.get_or_insert(fault);
@@ -134,11 +141,15 @@ impl Book<'_> {
                     rows.for_each(|tries| tries.hint = Timestamp::ZERO);
                 }
             }
-            Command::ResetBreaker(id) => match self.facts.limits.breakers {
-                Breakers::Present => self.move_breaker(entry, id, breaker::State::Closed, None),
-                Breakers::Absent => {}
-            },
+            Command::ResetBreaker(id) => {
+                self.machines.reset_breaker(entry.at, id);
+                match self.facts.limits.breakers {
+                    Breakers::Present => self.move_breaker(entry, id, breaker::State::Closed, None),
+                    Breakers::Absent => {}
+                }
+            }
             Command::ResetHealth(id) => {
+                self.machines.reset_health(entry.at, id);
                 if let Some(page) = self.healths.get_mut(id.index()) {
                     let was_sick = page.state == health::State::Unhealthy;
                     let since = if was_sick { entry.at } else { page.since };
@@ -156,15 +167,17 @@ impl Book<'_> {
         request: RequestId,
         route: RouteId,
         credential: CredentialId,
-    ) {
+    ) -> Entrance {
         let worst_case = self.worst_case(request, route);
+        let era = self.enter(entry.at, call, route);
         let probe = self.probed(route);
-        let Some(page) = self.requests.get_mut(request.index()) else { return };
+        let Some(page) = self.requests.get_mut(request.index()) else { return era.1 };
         let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
         page.attempts += 1;
         page.hedges += u32::from(leg == Leg::Optional);
         page.legs += 1;
         page.unsettled += 1;
+        page.untold += 1;
         page.account.hold(worst_case, entry.at);
         if *page.first_route.get_or_insert(route) != route {
             page.ways = Ways::Several;
@@ -192,6 +205,17 @@ impl Book<'_> {
         (slot.route, slot.credential, slot.begun, slot.leg) = (route, credential, entry.at, leg);
         (slot.slot, slot.task_serial, slot.breaker_moves) = (Slot::Taken, task_serial, breaker_moves);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
+        slot.era = era.0;
+        era.1
+    }
+
+    /// A call comes to the breaker of its route.
+    fn enter(&mut self, at: Timestamp, call: CallId, route: RouteId) -> (Option<Era>, Entrance) {
+        let generation = self.call(call).map_or(0, |page| page.generation);
+        match self.facts.routes.get(route.index()) {
+            Some(fact) => self.machines.admit(at, fact.breaker, generation),
+            None => (None, Entrance::Right),
+        }
     }
 
     /// The half-open breaker that a call to `route` probes, and its moves so far.
@@ -225,6 +249,7 @@ impl Book<'_> {
         entry: &Entry<'_>,
         call: CallId,
         truth: Option<Class>,
+        code: Option<Name>,
         receipt: &Receipt,
     ) {
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
@@ -235,6 +260,8 @@ impl Book<'_> {
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);
         page.billed = Some(billed);
+        let heard = heard(&self.facts.machines.taxonomy, receipt);
+        page.heard = Heard { told: page.heard.told, ..heard };
         let stimulus = match page.meaning() {
             Some(class) if class.is_neutral() => Stimulus::NeutralResult(call),
             Some(_) | None => Stimulus::Other,
@@ -255,7 +282,7 @@ impl Book<'_> {
             }
         }
         if let Some(class) = truth {
-            let fault = Fault { class, route, leg, seq: entry.seq, at: entry.at };
+            let fault = Fault { class, code, route, leg, seq: entry.seq, at: entry.at };
             self.fail(request, serial, fault, 0);
             if class.is_terminal() {
                 self.close_scope(key, fault);
@@ -338,4 +365,14 @@ impl Book<'_> {
             request.legs -= u32::from(was_wanted);
         }
     }
+}
+
+/// What a receipt says of a result, and what the policy makes of it.
+fn heard(taxonomy: &Taxonomy, receipt: &Receipt) -> Heard {
+    let (class, code, signal) = match &receipt.result {
+        Answer::Answered => (None, None, Signal::Good),
+        Answer::Failed(told) => (Some(told.class), Some(told.code), taxonomy.signal(told.class)),
+        Answer::Cancelled => (Some(Class::Cancelled), None, Signal::Neutral),
+    };
+    Heard { class, code, signal, told: Telling::NotYet }
 }

@@ -192,7 +192,7 @@ fn is_gated(book: &Book<'_>, at: Timestamp, id: RequestId, route: RouteId, gate:
             book.is_full(route) || book.request(id).is_some_and(|page| book.is_full_for(&page.payer))
         }
         Gate::Health => health_of(book, route) == State::Unhealthy,
-        Gate::Fuse(failure) => book.all_closed(route).is_some_and(|fault| fault.class == failure.class),
+        Gate::Fuse(failure) => book.all_closed(route).is_some_and(|fault| fault.is_named(failure)),
     }
 }
 

@@ -90,9 +90,8 @@ pub(in crate::judge) fn is_stopped(book: &Book<'_>, id: RequestId, reason: StopR
         }
         StopReason::CallsPerRun => limits.calls_per_run.is_some_and(|most| book.run.calls >= most),
         StopReason::Terminal(failure) => {
-            let is_named = |class: Class| class == failure.class;
-            book.run.terminal.is_some_and(|fault| is_named(fault.class))
-                || book.any_closed().any(|fault| is_named(fault.class))
+            book.run.terminal.is_some_and(|fault| fault.is_named(failure))
+                || book.any_closed().any(|fault| fault.is_named(failure))
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::gateway::Freshness;
 use crate::judge::book::{Age, Book, Late, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
+use crate::policy::taxonomy::Class;
 use crate::policy::{breaker, health};
 use crate::sim::Entry;
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Timestamp};
@@ -15,6 +16,7 @@ pub(in crate::judge) struct Told {
     pub(in crate::judge) call: CallId,
     pub(in crate::judge) breaker: BreakerId,
     pub(in crate::judge) health: HealthId,
+    pub(in crate::judge) class: Option<Class>,
     pub(in crate::judge) signal: Signal,
     pub(in crate::judge) standing: Freshness,
     pub(in crate::judge) breaker_failures: u32,

@@ -9,6 +9,7 @@ mod law;
 mod legs;
 mod money;
 mod replies;
+mod results;
 mod sleeps;
 
 pub(super) use evidence::{Fit, RefusedWait, Weighed};
@@ -18,13 +19,13 @@ pub use law::{LAWS, Law};
 pub(super) use replies::Reply;
 pub(super) use sleeps::Sleep;
 
-use super::book::{Book, CallPage, CallPhase, RequestPage, Truth};
+use super::book::{Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
 use crate::gateway::{Basis, Call, FuseKind, HedgeSkip};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
-use crate::policy::ledger::{Amount, Settlement};
-use crate::policy::taxonomy::Class;
+use crate::policy::ledger::{Amount, Denied, Settlement};
+use crate::policy::taxonomy::{Class, Diagnosis};
 use crate::sim::{Entry, RouteFact, Scripted};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
 
@@ -223,6 +224,17 @@ impl Laws {
         self.rule(Law::WorstCaseIsReserved, entry, ruling);
     }
 
+    /// It refused a call because of a cap.
+    pub(super) fn denied(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        (request, route): (RequestId, RouteId),
+        denied: &Denied,
+    ) {
+        self.rule(Law::TrueReasons, entry, money::denies_rightly(book, entry.at, (request, route), denied));
+    }
+
     /// It called an upstream.
     pub(super) fn called(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: &Call) {
         self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, call.call));
@@ -250,6 +262,8 @@ impl Laws {
     pub(super) fn closed(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, spent: Money) {
         self.rule(Law::OneReplyOneClose, entry, replies::closes_last(book, request));
         self.rule(Law::BooksBalance, entry, money::closes_at_the_sum(book, request, spent));
+        let ruling = results::leaves_nothing_untold(book, request);
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
     }
 
     /// A call's cost is final, or assumed.
@@ -264,8 +278,38 @@ impl Laws {
         self.rule(Law::BooksBalance, entry, money::settles_the_receipt(book, call, basis, settlement));
     }
 
+    /// The gateway reads a failure.
+    pub(super) fn classified(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, read: &Diagnosis) {
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, results::is_read_as_written(book, call, read));
+    }
+
+    /// A call came to the breaker of its route.
+    pub(super) fn entered(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, entrance: Entrance) {
+        let ruling = results::enters_by_its_breaker(book, call, entrance);
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
+    }
+
+    /// A move of a breaker or a health state that is due, or of which nobody knows a reason.
+    pub(super) fn moved(&mut self, entry: &Entry<'_>, is_due: bool, (what, to): (&str, &str)) {
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, results::moves_when_due(is_due, what, to));
+    }
+
+    /// A move that was due is not told.
+    #[cold]
+    pub(super) fn overdue(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, results::is_not_overdue(book));
+    }
+
     /// The gateway says what a result says about health.
-    pub(super) fn signalled(&mut self, book: &Book<'_>, entry: &Entry<'_>, told: &Told) {
+    pub(super) fn signalled(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        told: &Told,
+        reckoned: Option<Reckoned>,
+    ) {
+        let ruling = results::is_told_as_it_was(book, told, reckoned);
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
         self.rule(Law::NeutralMovesNothing, entry, gates::neutral_is_told_neutral(book, told));
         self.rule(Law::StaleChangesNothing, entry, gates::stale_is_told_stale(book, told));
     }
@@ -356,6 +400,10 @@ impl Laws {
             && let Ruling::Broken(sentence) = gates::no_alert(book, key)
         {
             self.tallies[Law::OneAlertPerAuthFault as usize].note(self.seed, seq, at, sentence);
+        }
+        if book.machines.is_due() {
+            let sentence = book.machines.overdue(book.facts);
+            self.tallies[Law::ResultsAreToldAsTheyWere as usize].note(self.seed, seq, at, sentence);
         }
         for page in book.requests() {
             if let Some(sentence) = replies::never_closed(book, page) {

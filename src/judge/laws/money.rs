@@ -3,7 +3,7 @@
 use super::{Begun, Ruling, told};
 use crate::gateway::Basis;
 use crate::judge::book::{Book, CallPage, CallPhase, Charge};
-use crate::policy::ledger::{Amount, Settlement};
+use crate::policy::ledger::{Amount, Denied, Level, Reserve, Settlement, Unit};
 use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 
 /// Sums rise only when a call begins: it is enough to look then.
@@ -48,6 +48,45 @@ pub(super) fn sets_the_worst_case_aside(
             book.route_name(route),
             words(worst_case),
             true_window.unwrap_or_default(),
+        )
+    })
+}
+
+/// A call is denied only by a true cap, for its true worst case, with what truly stands against it. (A tenant's next
+/// window begins with nothing.)
+pub(super) fn denies_rightly(
+    book: &Book<'_>,
+    at: Timestamp,
+    (id, route): (RequestId, RouteId),
+    denied: &Denied,
+) -> Ruling {
+    let Denied { level, unit, settled, held, wanted, cap } = *denied;
+    let of = |amount: Amount| match unit {
+        Unit::Money => amount.money.picos(),
+        Unit::Tokens => amount.tokens,
+    };
+    let told = settled.saturating_add(held);
+    let (standing, true_cap) = book.standing(level, id, at).unwrap_or_default();
+    let is_counted = match book.facts.limits.reserve {
+        Reserve::Reserve => told == of(standing) || (level == Level::Tenant && told == 0),
+        Reserve::CheckOnly | Reserve::After => held == 0 && told <= of(standing),
+    };
+    let worst_case = book.worst_case(id, route);
+    let is_true = is_counted && wanted == of(worst_case) && cap == of(true_cap);
+    if is_true && told.saturating_add(wanted) > cap && book.truth(id, route).reasons.is_empty() {
+        return Ruling::Held;
+    }
+    Ruling::broken(move || {
+        let say = |n: u64| match unit {
+            Unit::Money => format!("${}", Money::from_picos(n)),
+            Unit::Tokens => format!("{n} tokens"),
+        };
+        let (who, route, level) = (book.request_name(id), book.route_name(route), level.label());
+        let (told, wanted, cap) = (say(told), say(wanted), say(cap));
+        let (truth, worst, true_cap) = (say(of(standing)), say(of(worst_case)), say(of(true_cap)));
+        format!(
+            "{who} is denied {route}: {told} and {wanted} for the {level}, of {cap}; true is {truth} and {worst} of \
+             {true_cap}"
         )
     })
 }

@@ -4,7 +4,7 @@ use super::fuses::is_stopped;
 use super::{Ruling, told};
 use crate::gateway::{Delivery, Failure, Limit, Outcome, StopReason};
 use crate::judge::book::{Book, Phase, RequestPage};
-use crate::policy::taxonomy::Class;
+use crate::policy::taxonomy::{Class, Remedy};
 use crate::units::{CallId, Duration, RequestId, RouteId, Timestamp};
 
 /// A reply.
@@ -182,20 +182,27 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             let seen = page.committed.map(|(_, route)| route);
             let by_deadline = last.class == Class::Deadline && reply.at >= page.deadline;
             match seen {
-                Some(seen) if seen == route && by_deadline => None,
-                Some(seen) if seen == route => misnamed(page, Some(last)),
+                Some(seen) if seen == route && by_deadline && last.code.is_none() => None,
+                Some(seen) if seen == route => misnamed(book, page, Some(last)),
                 Some(_) | None => Some(not_seen(book, route)),
             }
         }
-        Outcome::Terminal { last } if page.terminal.is_some_and(|fault| fault.class == last.class) => None,
-        Outcome::Terminal { last } if page.was_met_beside(last.class) => None,
-        Outcome::Terminal { last } => misnamed(page, Some(last)),
+        Outcome::Terminal { last } => {
+            let met = [page.last, page.terminal, page.stop, page.barred];
+            if !met.iter().flatten().any(|fault| fault.is_named(last)) {
+                return misnamed(book, page, Some(last));
+            }
+            let goes_on = !stops(book, last);
+            goes_on.then(|| told(|| format!("with {}, after which the policy goes on", last.class.label())))
+        }
         Outcome::Exhausted { limit: Limit::Attempts, .. }
             if page.attempts < book.facts.limits.attempts_max =>
         {
             Some(told(|| format!("after {} of {} calls", page.attempts, book.facts.limits.attempts_max)))
         }
-        Outcome::Exhausted { last, .. } => misnamed(page, Some(last)),
+        Outcome::Exhausted { limit, last } => {
+            unreached(book, reply, page, limit).or_else(|| unstopped(book, page, Some(last)))
+        }
         Outcome::BudgetExceeded { level, last } => {
             let is_refused = book.routes().any(|route| {
                 book.truth(reply.request, route).reasons.is_empty() && {
@@ -204,7 +211,7 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
                 }
             });
             if is_refused {
-                misnamed(page, last)
+                unstopped(book, page, last)
             } else {
                 Some(told(|| format!("although no cap of the {} refuses a call", level.label())))
             }
@@ -212,14 +219,13 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
         Outcome::Stopped { reason, .. } if !is_stopped(book, reply.request, reason) => {
             Some(told(|| format!("by the fuse {}, which is not blown", reason.fuse().label())))
         }
-        Outcome::AllGated { last, .. }
-        | Outcome::NoCandidate { last, .. }
-        | Outcome::Stopped { last, .. } => misnamed(page, last),
+        Outcome::AllGated { last, .. } | Outcome::NoCandidate { last, .. } => unstopped(book, page, last),
+        Outcome::Stopped { last, .. } => misnamed(book, page, last),
         Outcome::NoEligibleRoute => None,
         Outcome::DeadlineExceeded { .. } if reply.at < page.deadline => {
             Some(told(|| format!("before its deadline at {}", page.deadline)))
         }
-        Outcome::DeadlineExceeded { last } => misnamed(page, last),
+        Outcome::DeadlineExceeded { last } => misnamed(book, page, last),
         Outcome::Abandoned => {
             page.abandoned.is_none().then(|| "although its caller is still there".to_owned())
         }
@@ -230,11 +236,53 @@ fn not_seen(book: &Book<'_>, route: RouteId) -> String {
     format!("from {}, whose output nobody saw", book.route_name(route))
 }
 
+/// What is wrong with the limit that a reply names: it is not reached.
+fn unreached(book: &Book<'_>, reply: &Reply, page: &RequestPage, limit: Limit) -> Option<String> {
+    let limits = &book.facts.limits;
+    match limit {
+        Limit::Attempts => None,
+        Limit::Routes => {
+            let is_left = |route: &RouteId| {
+                book.truth(reply.request, *route).reasons.is_empty()
+                    && book.tried(reply.request, *route).begun < limits.calls_per_route_max
+            };
+            let left = book.routes().find(is_left);
+            left.map(|route| told(|| format!("on every route, {} is left", book.route_name(route))))
+        }
+        Limit::Time => (page.wait_refused != Some(reply.at))
+            .then(|| told(|| "by the time, and it refused no wait".to_owned())),
+        Limit::Seeks => (page.looks < limits.seeks_max)
+            .then(|| told(|| format!("after {} looks of {}", page.looks, limits.seeks_max))),
+    }
+}
+
+/// What is wrong with an end that would have come before: at its last failure, if the policy stops for that.
+fn unstopped(book: &Book<'_>, page: &RequestPage, last: Option<Failure>) -> Option<String> {
+    let stop = last.filter(|last| stops(book, *last));
+    let stopped = stop.map(|last| told(|| format!("with {}, at which the policy stops", last.class.label())));
+    stopped.or_else(|| misnamed(book, page, last))
+}
+
+/// Whether the policy stops a request for a failure.
+fn stops(book: &Book<'_>, failure: Failure) -> bool {
+    book.facts.machines.taxonomy.remedy(failure.class) == Remedy::Stop
+}
+
 /// What is wrong with the failure that a reply names: it is not the last true one.
-fn misnamed(page: &RequestPage, last: Option<Failure>) -> Option<String> {
-    let (named, truth) = (last.map(|failure| failure.class), page.last.map(|fault| fault.class));
-    let word = |class: Option<Class>| class.map_or("no failure", |c| c.label());
-    (named != truth).then(|| told(|| format!("with {}, its last call met {}", word(named), word(truth))))
+fn misnamed(book: &Book<'_>, page: &RequestPage, last: Option<Failure>) -> Option<String> {
+    let truth = page.last.map(|fault| fault.failure());
+    (last != truth).then(|| {
+        told(|| {
+            let code = |failure: Failure| failure.code.map_or("no code", |code| book.facts.names.text(code));
+            let is_of_one_class = last.map(|failure| failure.class) == truth.map(|failure| failure.class);
+            let word = |failure: Option<Failure>| match failure {
+                None => "no failure",
+                Some(failure) if is_of_one_class => code(failure),
+                Some(failure) => failure.class.label(),
+            };
+            format!("with {}, its last call met {}", word(last), word(truth))
+        })
+    })
 }
 
 #[cfg(test)]

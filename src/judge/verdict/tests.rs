@@ -1,7 +1,8 @@
 use super::*;
-use crate::gateway::{Delivery, Outcome};
+use crate::gateway::{Delivery, Freshness, Outcome};
 use crate::judge::play::*;
 use crate::judge::{Bounds, Emptiness, Measured, Metric};
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::trace::{Given, Pattern};
 
@@ -23,8 +24,10 @@ fn fell_back(late: u64) -> impl Fn(&mut Play<'_>) {
         play.arrive(Delivery::Whole).consider(|_| ());
         let call = play.call(R, A);
         play.at(80).end(call, Some(Class::RateLimit), 0);
+        play.tell(call, (Some(Class::RateLimit), Signal::Neutral), Freshness::Fresh, 0);
         let call = play.at(180).call(R, B);
-        play.at(630 + late).end(call, None, 16).reply(R, Outcome::Answered { route: B }).close(R);
+        play.at(630 + late).end(call, None, 16).signal(call, Signal::Good, Freshness::Fresh, 0);
+        play.reply(R, Outcome::Answered { route: B }).close(R);
     }
 }
 
@@ -66,7 +69,7 @@ fn the_first_that_matches_is_measured() {
     check(first(Measured::Presence, Bounds::default(), 0), &[0, 1], "");
     check(first(Measured::Time, at(630), 0), &[0], "");
     let wrong = "variant base, seed 2: expected the time of replied to be exactly 630 ms, saw 631 ms in \
-                 entry 12 at 631 ms (1 of 3 runs fail)";
+                 entry 15 at 631 ms (1 of 3 runs fail)";
     check(first(Measured::Time, at(630), 0), &[0, 1, 0], wrong);
     let left = pattern("replied", &[]).measured("left_ns").unwrap();
     check(first(Measured::Number(left), at(570), 0), &[0], "");
@@ -92,7 +95,7 @@ fn each_that_matches_is_measured_and_nothing_is_not_enough() {
     };
     check(each("call_begun", Bounds::at_most(180_000_000), Emptiness::Fails), &[0], "");
     let wrong = "variant base, seed 1: expected the time of call_begun to be at most 80 ms, saw 180 ms in \
-                 entry 9 at 180 ms (1 of 1 runs fail)";
+                 entry 11 at 180 ms (1 of 1 runs fail)";
     check(each("call_begun", Bounds::at_most(80_000_000), Emptiness::Fails), &[0], wrong);
     let nothing = "variant base, seed 1: expected at least one matching denied, saw none (1 of 1 runs fail)";
     check(each("denied", Bounds::default(), Emptiness::Fails), &[0], nothing);
