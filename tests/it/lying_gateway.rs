@@ -65,7 +65,11 @@ pub(crate) fn check(scenario: &str, variant: &str, lie: Lie, law: Law, says: &st
 
 const THOUSANDTH: Money = Money::from_picos(1_000_000_000);
 
-pub(crate) fn with_candidates(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Vec<Candidate>)) {
+pub(crate) fn with_candidates(
+    what: &What<'_>,
+    tell: &mut dyn FnMut(What<'_>),
+    change: impl Fn(&mut Vec<Candidate>),
+) {
     if let What::Considered { request, candidates } = what {
         let mut candidates = candidates.to_vec();
         change(&mut candidates);

@@ -116,7 +116,9 @@ impl Book<'_> {
         };
         page.last = Some(fault);
         let stops = self.facts.machines.taxonomy.remedy(fault.class) == Remedy::Stop;
-        if stops && fault.leg == Leg::Optional && page.legs > own {
+        let is_first =
+            page.barred.is_none_or(|known| fault.class.is_terminal() && !known.class.is_terminal());
+        if stops && fault.leg == Leg::Optional && page.legs > own && is_first {
             page.barred = Some(fault);
         }
         if fault.class.is_terminal() {
