@@ -14,7 +14,7 @@ pub(super) struct Denied {
 
 /// In the order they are compared. `socketpair` is not among them: it is denied for every family but Unix, whose
 /// pairs reach nobody outside and are how the standard library starts a program.
-pub(super) const DENIED: [Denied; 25] = [
+pub(super) static DENIED: [Denied; 25] = [
     network(libc::SYS_socket, "socket"),
     network(libc::SYS_connect, "connect"),
     network(libc::SYS_bind, "bind"),
@@ -46,7 +46,7 @@ pub(super) const DENIED: [Denied; 25] = [
     bypass(libc::SYS_setns, "setns"),
 ];
 
-const SOCKETPAIR: Denied = network(libc::SYS_socketpair, "socketpair");
+static SOCKETPAIR: Denied = network(libc::SYS_socketpair, "socketpair");
 
 const fn network(number: c_long, name: &'static str) -> Denied {
     Denied { number, name, kind: Kind::Network }
@@ -57,11 +57,11 @@ const fn bypass(number: c_long, name: &'static str) -> Denied {
 }
 
 /// The entry of a call that the filter denied. It allocates nothing and calls nobody: a signal handler asks too.
-pub(super) fn denied(number: c_long) -> Option<Denied> {
+pub(super) fn denied(number: c_long) -> Option<&'static Denied> {
     if number == SOCKETPAIR.number {
-        return Some(SOCKETPAIR);
+        return Some(&SOCKETPAIR);
     }
-    DENIED.into_iter().find(|denied| denied.number == number)
+    DENIED.iter().find(|denied| denied.number == number)
 }
 
 /// The family that a denied call named in its first argument, if it is one that does.

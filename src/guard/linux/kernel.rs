@@ -128,12 +128,13 @@ pub(super) fn shared_zeroes() -> io::Result<&'static Tally> {
 pub(super) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Lets `handler` answer trapped calls. The signal is let through too: blocked, the first trap would be deadly.
+/// It runs on the stack of the thread that made the call; the alternative one is sized for dying only.
 pub(super) fn answer_traps(handler: Handler) -> io::Result<()> {
     // SAFETY: zeroes are a valid action and a valid set; the handler has the form that SA_SIGINFO asks for.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART | libc::SA_ONSTACK;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | libc::SA_RESTART;
         succeeded(libc::sigaction(libc::SIGSYS, &raw const action, ptr::null_mut()))?;
         let mut set: libc::sigset_t = std::mem::zeroed();
         succeeded(libc::sigemptyset(&raw mut set))?;

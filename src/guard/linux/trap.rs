@@ -52,7 +52,7 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
 
 #[cfg(target_arch = "x86_64")]
 fn first_argument(registers: &libc::mcontext_t) -> u64 {
-    registers.gregs[libc::REG_RDI as usize].cast_unsigned()
+    registers.gregs[libc::REG_RDI as usize] as u64
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -67,5 +67,5 @@ fn first_argument(registers: &libc::mcontext_t) -> u64 {
 
 #[cfg(target_arch = "aarch64")]
 fn deny(registers: &mut libc::mcontext_t) {
-    registers.regs[0] = i64::from(-libc::EACCES).cast_unsigned();
+    registers.regs[0] = i64::from(-libc::EACCES) as u64;
 }
