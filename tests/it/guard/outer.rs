@@ -16,6 +16,11 @@ pub(crate) fn answers_for_vsock() {
     ]);
 }
 
+/// Somebody who denies every socket in the guard's stead, and does not tell.
+pub(crate) fn answers_for_sockets() {
+    install(&[load(NUMBER), skip_unless_equal(libc::SYS_socket as u32, 1), fail_with(libc::EPERM), ALLOW]);
+}
+
 /// A kernel that can filter, and cannot ask about what it filters.
 pub(crate) fn cannot_ask() {
     let asking = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as u32;

@@ -37,6 +37,7 @@ fn play_here(role: &str) {
         "fork" => guarded(fork_and_try),
         "started_program" => guarded(|| start("three_tries")),
         "three_tries" => (0..3).for_each(|_| tried(TcpStream::connect(NOWHERE))),
+        "ring" => guarded(|| tried_call(ring())),
         "every_call" => guarded(every_call),
         "pair" => guarded(|| say("pair", UnixStream::pair().is_ok())),
         "opened_before" => opened_before(),
@@ -50,6 +51,11 @@ fn play_here(role: &str) {
         "outlives" => outlives(),
         "off" => under(Off, || {}),
         "best_effort" => under(BestEffort, || tried(TcpStream::connect(NOWHERE))),
+        "fell" => guarded(outer::answers_for_sockets),
+        "fell_after_an_attempt" => guarded(|| {
+            tried(TcpStream::connect(NOWHERE));
+            outer::answers_for_sockets();
+        }),
         "guard_in_guard" => guarded(|| start("tcp")),
         "vsock_answered" => inside(outer::answers_for_vsock, Require),
         "cannot_count" => inside(outer::cannot_ask_nor_trap, Require),
@@ -231,10 +237,15 @@ fn hands_over() {
     start("nothing");
 }
 
-fn holds_ring() {
+/// A ring for calls that are none; its descriptor, or less than zero.
+fn ring() -> i64 {
     let mut parameters = [0_u64; 32];
     // SAFETY: the kernel writes less than is there.
-    if unsafe { libc::syscall(libc::SYS_io_uring_setup, 2, parameters.as_mut_ptr()) } < 0 {
+    unsafe { libc::syscall(libc::SYS_io_uring_setup, 2, parameters.as_mut_ptr()) }
+}
+
+fn holds_ring() {
+    if ring() < 0 {
         say("impossible", io::Error::last_os_error());
         return;
     }
