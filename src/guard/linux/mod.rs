@@ -63,25 +63,38 @@ pub(super) fn arm(report: &mut Report) -> Result<Option<Watch>, GuardError> {
 }
 
 impl Watch {
-    /// Reads the tally, then makes one last probe: a guard that fell meanwhile has not seen everything.
+    /// Probes twice more, and reads the tally in between. The first probe waits until the supervisor has dealt with
+    /// all that was before it; the second one tells whether the guard still stands: one that fell meanwhile has
+    /// not seen everything.
     pub(super) fn finish(self, report: &mut Report) {
         let Watch { way, tally } = self;
-        let own_name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
-        report.log = tally.remembered(own_name.trim_end());
-        let attempts = tally.counted(Kind::Network);
+        let (family, kind) = PROBES[0];
+        let settled = kernel::try_socket(family, kind);
+        let counted = tally.counted(Kind::Network);
+        let mut log = tally.remembered(&own_name());
+        let last = kernel::try_socket(family, kind);
+        let last_was_counted = tally.counted(Kind::Network) > counted;
+
+        let attempts = counted.saturating_sub(u64::from(last_was_counted)); // the first probe was counted as well
+        let bypass = tally.counted(Kind::Bypass);
+        log.truncate(usize::try_from(attempts + bypass).unwrap_or(usize::MAX));
+        report.log = log;
         if way.counts() {
             report.attempts = Some(attempts);
-            report.bypass_attempts = Some(tally.counted(Kind::Bypass));
+            report.bypass_attempts = Some(bypass);
         }
-        let (family, kind) = PROBES[0];
-        match kernel::try_socket(family, kind) {
-            Ok(()) => weaken(report, Strength::None, "a probe at the end was not denied"),
-            Err(_) if way.counts() && tally.counted(Kind::Network) == attempts => {
-                weaken(report, Strength::Enforced, "a probe at the end was denied, and not counted");
-            }
-            Err(_) => {}
+        if settled.is_ok() || last.is_ok() {
+            weaken(report, Strength::None, "a probe at the end was not denied");
+        } else if way.counts() && !last_was_counted {
+            weaken(report, Strength::Enforced, "a probe at the end was denied, and not counted");
         }
     }
+}
+
+/// Of this program, as the system shortens it; empty if it does not say.
+fn own_name() -> String {
+    let name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
+    name.trim_end().to_owned()
 }
 
 /// What was caught stays; that nothing was is not known any more.

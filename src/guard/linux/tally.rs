@@ -146,3 +146,56 @@ pub(super) fn words(name: &str) -> [u64; 2] {
 }
 
 static TALLY: OnceLock<&'static Tally> = OnceLock::new();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOCKET: Denial =
+        Denial { call: libc::SYS_socket, first_argument: libc::AF_INET as u64, process: 7 };
+    const RING: Denial = Denial { call: libc::SYS_io_uring_setup, first_argument: 8, process: 7 };
+
+    #[test]
+    fn what_is_taken_back_was_never_counted_nor_remembered() {
+        let tally = kernel::shared_zeroes().unwrap();
+        count(tally, SOCKET);
+        let slot = count(tally, RING);
+        tally.take_back(RING, slot);
+        assert_eq!((tally.counted(Kind::Network), tally.counted(Kind::Bypass)), (1, 0));
+        count(tally, SOCKET);
+        assert_eq!(tally.remembered("").len(), 2, "the slot is free again");
+    }
+
+    #[test]
+    fn all_are_counted_and_the_first_are_remembered() {
+        let tally = kernel::shared_zeroes().unwrap();
+        for _ in 0..REMEMBERED + 10 {
+            count(tally, SOCKET);
+        }
+        assert_eq!(tally.counted(Kind::Network), REMEMBERED as u64 + 10);
+        assert_eq!(tally.remembered("").len(), REMEMBERED);
+        tally.clear();
+        assert_eq!((tally.counted(Kind::Network), tally.remembered("").len()), (0, 0));
+    }
+
+    #[test]
+    fn an_attempt_has_the_name_of_its_program_or_else_our_own() {
+        for (asked, shown) in [("curl", "curl"), ("", "faultlab"), ("a-name-of-16-byt", "a-name-of-16-byt")] {
+            let tally = kernel::shared_zeroes().unwrap();
+            tally.remember(0, SOCKET, words(asked));
+            let expected = Attempt {
+                kind: Kind::Network,
+                call: "socket",
+                family: Some("inet"),
+                program: shown.to_owned(),
+                process: 7,
+            };
+            assert_eq!(tally.remembered("faultlab"), [expected]);
+        }
+    }
+
+    fn count(tally: &Tally, denial: Denial) -> Option<usize> {
+        let slot = tally.count(denial);
+        slot.inspect(|slot| tally.remember(*slot, denial, words("")))
+    }
+}

@@ -3,7 +3,8 @@
 
 use libc::{sock_filter, sock_fprog};
 
-/// A container engine that answers for one socket family by itself, before any other filter is asked.
+/// A container engine that answers for one socket family by itself, before any other filter is asked; and with the
+/// guard's own word, so that only the count can tell.
 pub(crate) fn answers_for_vsock() {
     let vsock = libc::AF_VSOCK as u32;
     install(&[
@@ -11,7 +12,7 @@ pub(crate) fn answers_for_vsock() {
         skip_unless_equal(libc::SYS_socket as u32, 3),
         load(FIRST_ARGUMENT),
         skip_unless_equal(vsock, 1),
-        fail_with(libc::EPERM),
+        fail_with(libc::EACCES),
         ALLOW,
     ]);
 }
@@ -23,12 +24,20 @@ pub(crate) fn answers_for_sockets() {
 
 /// A kernel that can filter, and cannot ask about what it filters.
 pub(crate) fn cannot_ask() {
-    let asking = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as u32;
+    knows_no_flag(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as u32);
+}
+
+/// A kernel that asks, and lets any signal interrupt the call it asks about.
+pub(crate) fn is_interrupted_while_it_asks() {
+    knows_no_flag(libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV as u32);
+}
+
+fn knows_no_flag(flag: u32) {
     install(&[
         load(NUMBER),
         skip_unless_equal(libc::SYS_seccomp as u32, 3),
         load(SECOND_ARGUMENT),
-        skip_unless_any_bit(asking, 1),
+        skip_unless_any_bit(flag, 1),
         fail_with(libc::EINVAL),
         ALLOW,
     ]);

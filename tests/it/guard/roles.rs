@@ -11,6 +11,7 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 /// A role by its name. Behind [`TRAPPED`] it is played where the kernel cannot ask, so that the guard traps.
 pub(crate) fn play(role: &str) {
@@ -46,6 +47,10 @@ fn play_here(role: &str) {
         "hands_over" => hands_over(),
         "holds_ring" => holds_ring(),
         "interrupted" => guarded(interrupted),
+        "interrupted_while_asked" => {
+            outer::is_interrupted_while_it_asks();
+            guarded(interrupted);
+        }
         "foreign_convention" => guarded(foreign_convention),
         "outlived" => guarded(|| leave_behind("outlives")),
         "outlives" => outlives(),
@@ -252,30 +257,63 @@ fn holds_ring() {
     guarded(|| {});
 }
 
-/// A signal in the middle of a denied call must not make it count twice, nor not at all.
+/// A signal in the middle of a denied call must not make it count twice, nor not at all. A second thread sends one
+/// a call, each a little later than the one before, so that some fall between the count and the answer; that takes
+/// longest for the first calls, which are remembered.
 fn interrupted() {
+    interrupt_others();
+    let (calls, begun, over) = (AtomicU64::new(0), AtomicBool::new(false), AtomicBool::new(false));
+    // SAFETY: numbers only.
+    let this_thread = unsafe { libc::pthread_self() };
+    let denied = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let mut seen = 0;
+            begun.store(true, SeqCst);
+            while !over.load(SeqCst) {
+                let call = calls.load(SeqCst);
+                if call != seen {
+                    seen = call;
+                    (0..call * 11 % 2_000).for_each(|_| std::hint::spin_loop());
+                    // SAFETY: the thread waits for this one before it ends.
+                    unsafe { libc::pthread_kill(this_thread, libc::SIGUSR1) };
+                }
+            }
+        });
+        while !begun.load(SeqCst) {
+            std::thread::yield_now();
+        }
+        let denied = (0..10_000).filter(|_| {
+            calls.fetch_add(1, SeqCst);
+            was_denied()
+        });
+        let denied = denied.count();
+        over.store(true, SeqCst);
+        denied
+    });
+    say("denied", denied);
+}
+
+/// A handler that does nothing; without SA_RESTART it interrupts whatever waits.
+fn interrupt_others() {
     extern "C" fn ignore(_signal: i32) {}
-    let every = libc::timeval { tv_sec: 0, tv_usec: 50 };
-    let mut denied = 0_u64;
-    // SAFETY: the handler does nothing; without SA_RESTART it interrupts whatever waits.
+    // SAFETY: zeroes are a valid action.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = ignore as *const () as usize;
-        assert_eq!(libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut()), 0);
-        let timer = libc::itimerval { it_interval: every, it_value: every };
-        assert_eq!(libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut()), 0);
-        for _ in 0..5_000 {
-            assert_eq!(libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0), -1);
-            match io::Error::last_os_error().raw_os_error() {
-                Some(libc::EACCES) => denied += 1,
-                Some(libc::EINTR) => {}
-                other => panic!("{other:?}"),
-            }
-        }
-        let never: libc::itimerval = std::mem::zeroed();
-        assert_eq!(libc::setitimer(libc::ITIMER_REAL, &raw const never, std::ptr::null_mut()), 0);
+        assert_eq!(libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()), 0);
     }
-    say("denied", denied);
+}
+
+/// Whether a call was denied, and not interrupted.
+fn was_denied() -> bool {
+    // SAFETY: numbers only.
+    let result = unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0) };
+    assert_eq!(result, -1);
+    match io::Error::last_os_error().raw_os_error() {
+        Some(libc::EACCES) => true,
+        Some(libc::EINTR) => false,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The 32-bit numbers of x86-64 would miss every comparison of the filter.
