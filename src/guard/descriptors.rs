@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "asks the system which socket family a descriptor has")]
 
-use super::{GuardError, Inherited};
+use crate::guard::{GuardError, Inherited};
 use std::ffi::c_int;
 use std::{fs, io};
 

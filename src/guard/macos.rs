@@ -3,10 +3,13 @@
 
 #![expect(unsafe_code, reason = "the sandbox and the probes are calls of the system's C library")]
 
-use super::{GuardError, Mechanism, Report, SelfTest, Strength, descriptors};
+use super::{GuardError, Mechanism, Report, SelfTest, Strength};
 use std::ffi::{CStr, c_char, c_int};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::{io, ptr};
+
+#[path = "descriptors.rs"]
+mod descriptors;
 
 /// The sandbox, which nobody can leave.
 #[derive(Debug)]

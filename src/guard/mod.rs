@@ -14,8 +14,6 @@
 //! # Ok::<(), faultlab::guard::GuardError>(())
 //! ```
 
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-mod descriptors;
 mod report;
 
 #[cfg(all(

@@ -205,9 +205,6 @@ impl Report {
 
     /// What was tried and why it fell, in one line.
     pub(super) fn why_not_stronger(&self) -> String {
-        if self.passed_over.is_empty() {
-            return "this kind of system has none".to_owned();
-        }
         let tried: Vec<String> =
             self.passed_over.iter().map(|passed| format!("{}: {}", passed.mechanism, passed.why)).collect();
         tried.join("; ")

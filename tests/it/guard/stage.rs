@@ -63,7 +63,7 @@ pub(crate) fn play_with(role: &str, input: Stdio) -> Played {
     }
 }
 
-/// This binary in a role, on its main thread.
+/// This binary in a role, as its only test.
 pub(crate) fn myself(role: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a test binary knows where it is"));
     command.args(["--exact", ENTRANCE, "--ignored", "--nocapture", "--test-threads=1"]).env(ROLE, role);
