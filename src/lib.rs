@@ -65,6 +65,7 @@
 
 pub mod cli;
 pub mod gateway;
+pub mod guard;
 pub mod journal;
 pub mod judge;
 pub mod policy;

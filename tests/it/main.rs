@@ -8,6 +8,8 @@ mod breaker_vectors;
 mod cli;
 mod determinism;
 mod goldens;
+#[cfg(target_os = "linux")]
+mod guard;
 mod lying_gateway;
 mod mutated_scenarios;
 mod pages;
