@@ -18,6 +18,15 @@ pub enum Strength {
 }
 
 impl Strength {
+    /// All, weakest first.
+    pub const ALL: [Strength; 5] = [
+        Strength::None,
+        Strength::Audited,
+        Strength::Enforced,
+        Strength::EnforcedCountedSelf,
+        Strength::EnforcedCounted,
+    ];
+
     /// What `--guard require` means on this kind of system.
     pub const REQUIRED: Strength = if cfg!(target_os = "linux") {
         Strength::EnforcedCountedSelf
@@ -217,14 +226,7 @@ mod tests {
 
     #[test]
     fn a_stronger_guard_satisfies_a_weaker_demand() {
-        let rising = [
-            Strength::None,
-            Strength::Audited,
-            Strength::Enforced,
-            Strength::EnforcedCountedSelf,
-            Strength::EnforcedCounted,
-        ];
-        assert!(rising.is_sorted());
+        assert!(Strength::ALL.is_sorted());
         assert!(Strength::REQUIRED > Strength::None);
     }
 

@@ -1,6 +1,6 @@
 //! `[[request]]` and `[[arrivals]]`: what comes in, one by one or as a stream.
 
-use super::findings::about;
+use super::findings::{Shape, about};
 use super::form::Form;
 use super::latency::latency;
 use super::lower::{World, members, new_name, position};
@@ -29,7 +29,9 @@ pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "name", "Its name; its requests are `name/1`, `name/2`, ….", world);
     let first = f.value(about("first", "When the first arrives."), &INSTANT, "0 ms");
     let doc = "From one arrival to the next; `{ exponential = \"10 ms\" }` is an open Poisson stream. It must be stated.";
-    let gap = f.custom(about("gap", doc), "a time or a drawn time", |f, node| latency(f, "gap", node));
+    let gap = f.custom(about("gap", doc), ("a time or a drawn time", Shape::Time), |f, node| {
+        latency(f, "gap", node)
+    });
     if gap.is_none() && f.node("gap").is_none() {
         f.missing("gap", "`gap = { exponential = \"10 ms\" }`");
     }

@@ -10,6 +10,7 @@ mod outer;
 mod roles;
 mod stage;
 
+use crate::support::Place;
 use stage::{CAUGHT, HELD, Played, TOO_WEAK, play, play_with};
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -81,6 +82,29 @@ fn an_attempt_is_caught_although_the_caller_swallowed_the_error() {
         played.ends(CAUGHT);
         assert_eq!(played.number("attempts"), 1);
     }
+}
+
+/// End to end: exit 5 although every scenario held, a failed check, a count with its worth, and who it was.
+#[test]
+fn the_program_that_tries_to_get_out_fails_its_suite() {
+    let place = Place::new("tries");
+    let Some(weakest) = play_guarded("nothing") else { return };
+    let output = stage::myself("whole_program").current_dir(place.path()).output().expect("it starts itself");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), CAUGHT, "{said}");
+    assert!(said.contains("error: the guard caught and denied outbound attempts: "), "{said}");
+    let read = |name: &str| -> serde_json::Value {
+        let text =
+            std::fs::read_to_string(place.path().join("lab-output").join(name)).expect("it is written");
+        serde_json::from_str(&text).expect("it is JSON")
+    };
+    let (summary, run) = (read("summary.json"), read("run.json"));
+    assert_eq!(summary["acceptance"]["failed"], 1);
+    assert_eq!(summary["guard_strength"], weakest.fact("strength"));
+    assert!(summary["outbound_attempts"].as_u64().is_some_and(|count| count > 0));
+    let check = summary["acceptance"]["checks"].as_array().and_then(|checks| checks.last()).expect("a check");
+    assert_eq!((&check["name"], &check["verdict"]), (&"zero_outbound_network".into(), &"failed".into()));
+    assert_eq!((&run["exit"], &run["guard"]["log"][0]["call"]), (&5.into(), &"socket".into()));
 }
 
 #[test]

@@ -10,11 +10,16 @@ mod determinism;
 mod goldens;
 #[cfg(target_os = "linux")]
 mod guard;
+mod linked;
 mod lying_gateway;
 mod mutated_scenarios;
 mod pages;
 mod planted_defects;
 mod readme;
 mod reference;
+mod schemas;
+mod shell;
 mod support;
 mod tidy;
+#[cfg(target_os = "linux")]
+mod wrappers;

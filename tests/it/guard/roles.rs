@@ -7,7 +7,7 @@ use super::stage::{arm, finish, myself, say};
 use faultlab::guard::Requirement::{self, BestEffort, Off, Require};
 use std::fmt::Debug;
 use std::io;
-use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::process::Stdio;
@@ -28,7 +28,7 @@ fn play_here(role: &str) {
         "tcp" => guarded(|| tried(TcpStream::connect(NOWHERE))),
         "tcp6" => guarded(|| tried(TcpStream::connect("[::1]:9"))),
         "udp" => guarded(|| tried(UdpSocket::bind("0.0.0.0:0"))),
-        "listener" => guarded(|| tried(TcpListener::bind("127.0.0.1:0"))),
+        "listener" => guarded(|| tried(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))),
         "unix" => guarded(|| tried(UnixStream::connect("/var/run/docker.sock"))),
         "look_up" => guarded(look_up),
         "swallowed" => guarded(|| drop(TcpStream::connect(NOWHERE).ok())),
@@ -67,13 +67,14 @@ fn play_here(role: &str) {
         "cannot_count_best_effort" => inside(outer::cannot_ask_nor_trap, BestEffort),
         "cannot_filter" => inside(outer::cannot_filter, Require),
         "cannot_filter_best_effort" => inside(outer::cannot_filter, BestEffort),
+        "whole_program" => whole_program(),
         "measured" => super::measured::play(),
         role => panic!("no role {role:?}"),
     }
 }
 
 /// A port of this very machine where nobody listens: were the guard to fail, still nothing would leave.
-const NOWHERE: &str = "127.0.0.1:9";
+const NOWHERE: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 9);
 
 fn guarded(tries: impl FnOnce()) {
     under(Require, tries);
@@ -341,4 +342,17 @@ fn outlives() {
     let waited = io::copy(&mut io::stdin(), &mut io::sink());
     assert!(waited.is_ok());
     tried(TcpStream::connect(NOWHERE));
+}
+
+/// The whole program, with a thread in it that somebody's library might have started: it tries to get out again and
+/// again, and swallows every error. The folder is the current one.
+fn whole_program() {
+    std::thread::spawn(|| {
+        loop {
+            drop(TcpStream::connect(NOWHERE));
+            std::thread::yield_now();
+        }
+    });
+    let args = ["faultlab", "--scenario", "all", "--events", "none", "--format", "quiet"].map(Into::into);
+    std::process::exit(faultlab::cli::main_with(args) as i32)
 }
