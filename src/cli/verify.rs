@@ -18,25 +18,17 @@ pub(super) fn verify(
     guard: Requirement,
     terminal: &Terminal,
 ) -> Done {
-    let scratch = Scratch::new().map_err(Failure::with(Exit::Output))?;
+    let scratch = Scratch::new("plays").map_err(Failure::with(Exit::Output))?;
     let plays = [("first", "full", "0"), ("second", "full", "1"), ("third", "none", "0")];
     for (name, events, threads) in plays {
         play(&scratch.0.join(name), [events, threads, guard.label()], scenarios, seed)?;
     }
-    let at = |play: &str, file: &str| scratch.0.join(play).join(file);
-    let pairs = [
-        (at("first", EVENTS), at("second", EVENTS), "two plays"),
-        (at("first", SUMMARY), at("second", SUMMARY), "two plays"),
-        (at("first", SUMMARY), at("third", SUMMARY), "two event levels"),
-    ];
-    for (a, b, what) in &pairs {
-        if let Some(difference) = first_difference(a, b).map_err(Failure::with(Exit::Output))? {
-            terminal.say(&format!("{}: {what} differ\n{difference}", paint(Paint::Bad, "FAIL")))?;
-            return Ok(Exit::Differed);
-        }
+    if let Some(difference) = difference(&scratch.0).map_err(Failure::with(Exit::Output))? {
+        terminal.say(&format!("{}: {difference}", paint(Paint::Bad, "FAIL")))?;
+        return Ok(Exit::Differed);
     }
     if terminal.detail > Detail::Quiet {
-        let bytes = fs::metadata(&pairs[0].0).map_or(0, |file| file.len());
+        let bytes = fs::metadata(scratch.0.join("first").join(EVENTS)).map_or(0, |file| file.len());
         let text = format!(
             "three plays in three processes, on all cores and on one, with all events and with none: {bytes} bytes of events and every summary are equal"
         );
@@ -75,6 +67,22 @@ fn play(
     }
 }
 
+/// What differs between the three plays in a folder, if anything does.
+fn difference(folder: &Path) -> anyhow::Result<Option<String>> {
+    let pairs = [
+        ("two plays", "second", EVENTS),
+        ("two plays", "second", SUMMARY),
+        ("two event levels", "third", SUMMARY),
+    ];
+    for (what, other, file) in pairs {
+        let (a, b) = (folder.join("first").join(file), folder.join(other).join(file));
+        if let Some(difference) = first_difference(&a, &b)? {
+            return Ok(Some(format!("{what} differ\n{difference}")));
+        }
+    }
+    Ok(None)
+}
+
 /// The first line in which two files differ, as both have it. How strong the guard was is not part of the evidence.
 fn first_difference(a: &Path, b: &Path) -> anyhow::Result<Option<String>> {
     let open = |path: &Path| {
@@ -106,8 +114,8 @@ fn is_strength(line: &Option<String>) -> bool {
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> anyhow::Result<Scratch> {
-        let path = std::env::temp_dir().join(format!("faultlab-verify-{}", std::process::id()));
+    fn new(name: &str) -> anyhow::Result<Scratch> {
+        let path = std::env::temp_dir().join(format!("faultlab-verify-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Scratch(path))
     }
@@ -126,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_first_line_that_differs_is_shown_as_both_have_it() {
-        let scratch = Scratch::new().unwrap();
+        let scratch = Scratch::new("lines").unwrap();
         let file = |name: &str, text: &str| {
             let path = scratch.0.join(name);
             fs::write(&path, text).unwrap();
@@ -141,5 +149,34 @@ mod tests {
         assert_eq!(first_difference(&strong, &weak).unwrap(), None);
         let short = file("c", "one\n");
         assert!(first_difference(&a, &short).unwrap().unwrap().contains("(the end of the file)"));
+    }
+
+    #[test]
+    fn a_difference_between_any_two_plays_is_found() {
+        let scratch = Scratch::new("found").unwrap();
+        let write = |play: &str, file: &str, text: &str| {
+            fs::create_dir_all(scratch.0.join(play)).unwrap();
+            fs::write(scratch.0.join(play).join(file), text).unwrap();
+        };
+        let all = [
+            ("first", EVENTS),
+            ("second", EVENTS),
+            ("first", SUMMARY),
+            ("second", SUMMARY),
+            ("third", SUMMARY),
+        ];
+        all.iter().for_each(|(play, file)| write(play, file, "one\ntwo\n"));
+        assert_eq!(difference(&scratch.0).unwrap(), None);
+        for (play, file, what) in [
+            ("second", EVENTS, "two plays differ\nevents.jsonl, line 2:"),
+            ("second", SUMMARY, "two plays differ\nsummary.json, line 2:"),
+            ("third", SUMMARY, "two event levels differ\nsummary.json, line 2:"),
+        ] {
+            write(play, file, "one\n2\n");
+            assert!(difference(&scratch.0).unwrap().unwrap().starts_with(what));
+            write(play, file, "one\ntwo\n");
+        }
+        fs::remove_file(scratch.0.join("second").join(EVENTS)).unwrap();
+        assert!(difference(&scratch.0).is_err(), "a file that is missing is no equal file");
     }
 }

@@ -4,7 +4,7 @@ use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
 use super::live::Live;
 use super::policy::{Eligibility, Route};
-use crate::policy::eligibility::{Envelope, Reason, Reasons, exclusions};
+use crate::policy::eligibility::{Envelope, Reason, exclusions};
 use crate::policy::ledger::{Amount, Denied};
 use crate::policy::ranking::{Key, Order, Standing};
 use crate::units::{CredentialId, Money, RequestId, RouteId, Timestamp};
@@ -74,14 +74,10 @@ struct Shut {
 #[derive(Debug, Default)]
 pub(super) struct Screening {
     envelope: Option<Envelope>,
-    rows: Vec<Screened>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Screened {
-    worst_case: Money,
-    /// Why the route may not be used, and the first capability that it lacks.
-    exclusion: Option<(Reasons, Option<u8>)>,
+    /// Every route: excluded, or with a verdict to be filled in.
+    rows: Vec<Candidate>,
+    /// Routes that may be used, with their worst cases.
+    eligible: Vec<(RouteId, Money)>,
 }
 
 impl Screening {
@@ -91,14 +87,22 @@ impl Screening {
         }
         self.envelope = Some(*envelope);
         self.rows.clear();
+        self.eligible.clear();
         let calls_reserved = policy.reserve_retries.saturating_add(1);
-        self.rows.extend(routes.iter().map(|route| {
+        for (at, route) in routes.iter().enumerate() {
+            let id = RouteId(at as u16);
             let (reasons, worst_case) = exclusions(envelope, &route.offer, calls_reserved);
             let reasons = reasons.and(policy.enforced);
             let lacking = route.offer.capabilities.lacking(envelope.capabilities).first();
             let missing = lacking.filter(|_| reasons.has(Reason::MissingCapability));
-            Screened { worst_case, exclusion: (!reasons.is_empty()).then_some((reasons, missing)) }
-        }));
+            let verdict = if reasons.is_empty() {
+                self.eligible.push((id, worst_case));
+                Verdict::Spent
+            } else {
+                Verdict::Excluded { reasons, missing }
+            };
+            self.rows.push(Candidate { route: id, verdict, worst_case });
+        }
     }
 }
 
@@ -116,20 +120,22 @@ impl Gateway {
         let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
         usable.clear();
         let room = self.ledger.room(at, &live.scopes);
-        for (at_route, screened) in self.screening.rows.iter().enumerate() {
-            let (route, worst_case) = (RouteId(at_route as u16), screened.worst_case);
-            let verdict = match screened.exclusion {
-                None => self.weigh(at, live, route, worst_case, room, field, &mut usable, &mut shut),
-                Some((reasons, missing)) => Verdict::Excluded { reasons, missing },
-            };
+        let first = match &mut record {
+            Record::Quote => 0,
+            Record::Trace(out) => {
+                out.candidates.extend_from_slice(&self.screening.rows);
+                out.candidates.len() - self.screening.rows.len()
+            }
+        };
+        for (route, worst_case) in &self.screening.eligible {
+            let verdict = self.weigh(at, live, *route, *worst_case, room, field, &mut usable, &mut shut);
             if let Record::Trace(out) = &mut record {
-                out.candidates.push(Candidate { route, verdict, worst_case });
+                out.candidates[first + route.index()].verdict = verdict;
             }
         }
         let best = best(&self.policy.ranking.order, &usable, None);
         if let Record::Trace(out) = record {
-            let count = self.registry.routes.len();
-            let first = out.candidates.len() - count;
+            let count = out.candidates.len() - first;
             if let Some(best) = best {
                 self.tell_verdicts(&usable, best, &mut out.candidates[first..]);
             }

@@ -1,14 +1,13 @@
 //! Findings: what a reviewer would write in the margin. They judge nothing; a wrong policy shows itself in them
 //! even where no law is broken. All are computed from facts.
 
-use super::book::{Book, CallPage};
+use super::book::{Book, CallPage, Invoice};
+use super::laws::Begun;
 use super::metrics::{Metric, Metrics};
-use crate::gateway::{Answer, Bill, Decision};
 use crate::policy::eligibility::Reason;
-use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
-use crate::sim::{Entry, What};
-use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp, Total};
+use crate::sim::Entry;
+use crate::units::{CallId, Money, Timestamp, Total};
 
 /// What a reviewer would remark.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -128,62 +127,16 @@ impl Findings {
         }
     }
 
-    /// Looks at an entry, before the book takes it in.
-    pub(super) fn look(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        match entry.what {
-            What::CallBegun { request, route, credential, .. } => {
-                self.look_at_call(book, entry, request, route, credential);
-            }
-            What::CallEnded { call, truth, receipt, .. } => {
-                let Some(page) = book.call(call) else { return };
-                let bill = match receipt.bill {
-                    Bill::Exact(money) => money,
-                    Bill::Unknown => page.worst_case.money,
-                };
-                let is_answer = page.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
-                self.look_at_bill(book, entry, page, if is_answer { Money::ZERO } else { bill }, bill);
-            }
-            What::CallLost { call } => {
-                let Some(page) = book.call(call) else { return };
-                let worst = page.worst_case.money;
-                self.note(Finding::ReceiptNeverCame, entry, worst, || {
-                    let (name, route) = (book.name(page.name), book.route_name(page.route));
-                    format!("the call of {name} to {route} was cancelled and never billed: ${worst} at worst")
-                });
-            }
-            What::Decided(Decision::Signalled { call, signal: Signal::Bad, .. }) => {
-                self.look_at_signal(book, entry, *call);
-            }
-            What::Declared(_)
-            | What::Arrived { .. }
-            | What::Abandoned { .. }
-            | What::Woke { .. }
-            | What::Operated { .. }
-            | What::CallVisible { .. }
-            | What::Considered { .. }
-            | What::Acted(_)
-            | What::Decided(_) => {}
-        }
-    }
-
-    fn look_at_call(
-        &mut self,
-        book: &Book<'_>,
-        entry: &Entry<'_>,
-        request: RequestId,
-        route: RouteId,
-        credential: CredentialId,
-    ) {
-        let Some(page) = book.request(request) else { return };
-        let own =
-            page.hint.filter(|(hinted, _)| *hinted == route).map_or(Timestamp::ZERO, |(_, until)| until);
+    /// An upstream took a call.
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun<'_>) {
+        let Some(page) = begun.page else { return };
         let told = if book.told.is_any(entry.at) {
-            book.told.call_until(book.facts, route, credential)
+            book.told.call_until(book.facts, begun.route, begun.credential)
         } else {
             Timestamp::ZERO
         };
-        let until = told.max(own);
-        let who = || (book.request_name(request), book.route_name(route));
+        let until = told.max(begun.own_hint());
+        let who = || (book.name(page.name), book.route_name(begun.route));
         if until > entry.at {
             self.note(Finding::RetryAfterIgnored, entry, Money::ZERO, || {
                 let (name, route) = who();
@@ -196,7 +149,7 @@ impl Findings {
                 format!("{name} calls {route} after {} at {}", fault.class.label(), fault.at)
             });
         }
-        let reasons = book.truth(request, route).reasons;
+        let reasons = begun.truth.reasons;
         if reasons.is_empty() {
             return;
         }
@@ -214,15 +167,9 @@ impl Findings {
         }
     }
 
-    fn look_at_bill(
-        &mut self,
-        book: &Book<'_>,
-        entry: &Entry<'_>,
-        page: &CallPage,
-        wasted: Money,
-        bill: Money,
-    ) {
-        let worst = page.worst_case.money;
+    /// A call is over and billed.
+    pub(super) fn billed(&mut self, book: &Book<'_>, entry: &Entry<'_>, page: &CallPage, invoice: &Invoice) {
+        let (bill, wasted, worst) = (invoice.billed.money, invoice.wasted, page.worst_case.money);
         let over = bill.minus(worst);
         let who = || (book.name(page.name), book.route_name(page.route));
         if wasted > Money::ZERO {
@@ -239,9 +186,20 @@ impl Findings {
         }
     }
 
-    fn look_at_signal(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+    /// A cancelled call will never be billed.
+    pub(super) fn lost(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
         let Some(page) = book.call(call) else { return };
-        if let Some(class @ (Class::RateLimit | Class::QuotaExhausted)) = book.meaning(page) {
+        let worst = page.worst_case.money;
+        self.note(Finding::ReceiptNeverCame, entry, worst, || {
+            let (name, route) = (book.name(page.name), book.route_name(page.route));
+            format!("the call of {name} to {route} was cancelled and never billed: ${worst} at worst")
+        });
+    }
+
+    /// Breaker and health are told that a result is bad.
+    pub(super) fn signalled_bad(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+        let Some(page) = book.call(call) else { return };
+        if let Some(class @ (Class::RateLimit | Class::QuotaExhausted)) = page.meaning() {
             self.note(Finding::QuotaPoisonedHealth, entry, Money::ZERO, || {
                 let (name, route) = (book.name(page.name), book.route_name(page.route));
                 format!("{} of {name} counts against the health of {route}", class.label())
@@ -253,7 +211,7 @@ impl Findings {
     pub(super) fn end(&mut self, book: &Book<'_>, metrics: &Metrics) {
         let Some(value) = metrics.value(Metric::Amplification, None) else { return };
         if value >= AMPLIFICATION_SHOWN {
-            let (seq, at) = book.last.unwrap_or_default();
+            let (seq, at) = book.last();
             let sentence = format!("{} calls a request", Metric::Amplification.unit().decimal(value));
             let remark = &mut self.remarks[Finding::Amplification as usize];
             remark.count += 1;
@@ -261,6 +219,9 @@ impl Findings {
         }
     }
 
+    /// A remark is rare: it is made out of the way.
+    #[cold]
+    #[inline(never)]
     fn note(&mut self, finding: Finding, entry: &Entry<'_>, amount: Money, tell: impl FnOnce() -> String) {
         let remark = &mut self.remarks[finding as usize];
         remark.count += 1;
@@ -275,10 +236,12 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::{Delivery, Freshness, Outcome};
+    use crate::gateway::{Decision, Delivery, Freshness, Outcome};
     use crate::judge::play::*;
+    use crate::policy::signal::Signal;
     use crate::policy::taxonomy::Hint;
-    use crate::units::{BreakerId, HealthId};
+    use crate::sim::What;
+    use crate::units::{BreakerId, HealthId, RouteId};
 
     fn check(finding: Finding, script: impl Fn(&mut Play<'_>), count: u64, says: &str) {
         let findings = played(script).findings;

@@ -5,12 +5,11 @@ mod metric;
 
 pub use metric::{Metric, Unit};
 
-use super::book::{Book, CallPage, Truth, Ways};
-use crate::gateway::{Action, Answer, Bill, Decision, Outcome, Receipt, Verdict};
+use super::book::{Book, CallPage, Invoice, Truth, Ways};
+use super::laws::{Begun, Fit, Reply, Weighed};
+use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
-use crate::policy::taxonomy::Class;
-use crate::sim::{Entry, What};
-use crate::units::{BreakerId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
+use crate::units::{BreakerId, CallId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
 
 /// What one run, or many, amounted to.
 #[derive(Clone, Debug, Default)]
@@ -74,107 +73,99 @@ impl Metrics {
         }
     }
 
-    /// Looks at an entry, before the book takes it in.
-    pub(super) fn look(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        match entry.what {
-            What::Arrived { request, .. } => self.share(request.payer.tenant).requests += 1,
-            What::CallBegun { request, route, .. } => {
-                let Some(page) = book.request(request) else { return };
-                let is_first = page.attempts == 0;
-                let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != route);
-                let share = self.share(page.request.payer.tenant);
-                share.attempts += 1;
-                share.retries += u64::from(!is_first);
-                share.fell_back += u64::from(leaves);
-            }
-            What::CallVisible { call } => {
-                let request = book.call(call).and_then(|page| book.request_of(page));
-                let Some(page) = request.filter(|page| page.visible.is_none()) else { return };
-                self.share(page.request.payer.tenant)
-                    .first_visible
-                    .record(entry.at.since(page.arrived).nanos());
-            }
-            What::CallEnded { call, truth, receipt, .. } => {
-                if let Some(page) = book.call(call) {
-                    self.bill(page, truth, receipt);
-                }
-            }
-            What::CallLost { call } => {
-                let Some(page) = book.call(call) else { return };
-                let share = self.share(page.payer.tenant);
-                share.cost.add(page.worst_case.money);
-                share.paid_without_answer.add(page.worst_case.money);
-            }
-            What::Considered { request, candidates } => {
-                let Some(page) = book.request(request).filter(|page| page.looks == 0) else { return };
-                let is_out = |verdict| matches!(verdict, Verdict::Excluded { .. });
-                let filtered = candidates.iter().filter(|candidate| {
-                    is_out(candidate.verdict) && !book.truth(request, candidate.route).reasons.is_empty()
-                });
-                self.share(page.request.payer.tenant).routes_excluded += filtered.count() as u64;
-            }
-            What::Acted(action) => self.look_at_action(book, entry.at, action),
-            What::Decided(decision) => self.look_at_decision(book, entry.at, decision),
-            What::Declared(_) | What::Abandoned { .. } | What::Woke { .. } | What::Operated { .. } => {}
-        }
+    /// A request came in.
+    pub(super) fn arrived(&mut self, tenant: Option<TenantId>) {
+        self.share(tenant).requests += 1;
     }
 
-    fn bill(&mut self, page: &CallPage, truth: Option<Class>, receipt: &Receipt) {
-        let billed = match receipt.bill {
-            Bill::Exact(money) => money,
-            Bill::Unknown => page.worst_case.money,
-        };
-        let is_answer = page.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
+    /// An upstream took a call.
+    pub(super) fn begun(&mut self, begun: &Begun<'_>) {
+        let Some(page) = begun.page else { return };
+        let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != begun.route);
+        let share = self.share(page.payer.tenant);
+        share.attempts += 1;
+        share.retries += u64::from(page.attempts > 0);
+        share.fell_back += u64::from(leaves);
+    }
+
+    /// The first output of a call left the upstream.
+    pub(super) fn visible(&mut self, book: &Book<'_>, at: Timestamp, call: CallId) {
+        let request = book.call(call).and_then(|page| book.request_of(page));
+        let Some(page) = request.filter(|page| page.visible.is_none()) else { return };
+        self.share(page.payer.tenant).first_visible.record(at.since(page.arrived).nanos());
+    }
+
+    /// A call is over and billed.
+    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice) {
+        let billed = invoice.billed.money;
         let share = self.share(page.payer.tenant);
         share.cost.add(billed);
         share.overbilled.add(billed.minus(page.worst_case.money));
-        if !is_answer {
-            share.paid_without_answer.add(billed);
+        share.paid_without_answer.add(invoice.wasted);
+    }
+
+    /// A cancelled call will never be billed.
+    pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId) {
+        let Some(page) = book.call(call) else { return };
+        let share = self.share(page.payer.tenant);
+        share.cost.add(page.worst_case.money);
+        share.paid_without_answer.add(page.worst_case.money);
+    }
+
+    /// The gateway weighed the routes. Only the first look of a request counts.
+    pub(super) fn considered(&mut self, book: &Book<'_>, weighed: &Weighed<'_>) {
+        let Some(page) = book.request(weighed.request).filter(|page| page.looks == 0) else { return };
+        let filtered = match weighed.fit {
+            Fit::Exact => book.ineligible(weighed.request),
+            Fit::Unclear => rightly_filtered(weighed),
+        };
+        self.share(page.payer.tenant).routes_excluded += u64::from(filtered);
+    }
+
+    /// A call was stopped.
+    pub(super) fn cancelled(&mut self, book: &Book<'_>, call: CallId) {
+        if let Some(page) = book.call(call) {
+            self.share(page.payer.tenant).cancelled += 1;
         }
     }
 
-    fn look_at_action(&mut self, book: &Book<'_>, at: Timestamp, action: &Action) {
-        match action {
-            Action::Cancel { call, .. } => {
-                if let Some(page) = book.call(*call) {
-                    self.share(page.payer.tenant).cancelled += 1;
-                }
-            }
-            Action::Reply { request, outcome, .. } => {
-                let Some(page) = book.request(*request) else { return };
-                let is_control = is_control_success(book, *request, outcome, at);
-                let share = self.share(page.request.payer.tenant);
-                share.latency.record(at.since(page.arrived).nanos());
-                share.control_successes += u64::from(is_control);
-                share.answered += u64::from(matches!(outcome, Outcome::Answered { .. }));
-                share.terminal_stops += u64::from(matches!(outcome, Outcome::Terminal { .. }));
-            }
-            Action::Call(_) | Action::Commit { .. } | Action::Close { .. } => {}
+    /// A request was answered.
+    pub(super) fn replied(&mut self, book: &Book<'_>, reply: &Reply) {
+        let Some(page) = book.request(reply.request) else { return };
+        let share = self.share(page.payer.tenant);
+        share.latency.record(reply.at.since(page.arrived).nanos());
+        match reply.outcome {
+            Outcome::Answered { .. } => share.answered += 1,
+            Outcome::Terminal { .. } => share.terminal_stops += 1,
+            Outcome::Truncated { .. }
+            | Outcome::Exhausted { .. }
+            | Outcome::BudgetExceeded { .. }
+            | Outcome::AllGated { .. }
+            | Outcome::NoEligibleRoute
+            | Outcome::DeadlineExceeded { .. }
+            | Outcome::Abandoned => {}
         }
+        share.control_successes += u64::from(is_control_success(book, reply));
     }
 
-    fn look_at_decision(&mut self, book: &Book<'_>, at: Timestamp, decision: &Decision) {
-        let tenant = |request: RequestId| book.request(request).and_then(|page| page.request.payer.tenant);
-        match decision {
-            Decision::Denied { request, .. } => self.share(tenant(*request)).budget_denials += 1,
-            Decision::RetryScheduled { request, .. } => self.share(tenant(*request)).waits += 1,
-            Decision::BreakerMoved { breaker, .. } => self.close_breaker(book, *breaker, at),
-            Decision::Reserved { .. }
-            | Decision::Classified { .. }
-            | Decision::Signalled { .. }
-            | Decision::HealthMoved { .. }
-            | Decision::Benched { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::Settled { .. }
-            | Decision::WaitRefused { .. }
-            | Decision::TimedOut { .. } => {}
-        }
+    /// A cap refused a call.
+    pub(super) fn denied(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).budget_denials += 1;
+    }
+
+    /// Another attempt is planned.
+    pub(super) fn waits(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).waits += 1;
+    }
+
+    /// A breaker moved.
+    pub(super) fn breaker_moved(&mut self, book: &Book<'_>, breaker: BreakerId, at: Timestamp) {
+        self.close_breaker(book, breaker, at);
     }
 
     /// The run is over: breakers that are still OPEN were so until the last entry.
     pub(super) fn end(&mut self, book: &Book<'_>) {
-        let (_, at) = book.last.unwrap_or_default();
+        let (_, at) = book.last();
         (0..book.breakers().len() as u16).for_each(|id| self.close_breaker(book, BreakerId(id), at));
     }
 
@@ -249,16 +240,31 @@ impl Share {
     }
 }
 
+/// How many routes were excluded and had to be.
+#[cold]
+fn rightly_filtered(weighed: &Weighed<'_>) -> u32 {
+    let is_rightly_out = |candidate: &&Candidate| {
+        matches!(candidate.verdict, Verdict::Excluded { .. })
+            && weighed.truths.get(candidate.route.index()).is_some_and(|truth| !truth.reasons.is_empty())
+    };
+    weighed.candidates.iter().filter(is_rightly_out).count() as u32
+}
+
+fn tenant(book: &Book<'_>, request: RequestId) -> Option<TenantId> {
+    book.request(request).and_then(|page| page.payer.tenant)
+}
+
 /// Whether a refusal was right, by the facts: a terminal fault that is one, no route that may be used, a cap that
 /// does not allow the call. Such a stop is the control at work, not a lack of availability.
-fn is_control_success(book: &Book<'_>, request: RequestId, outcome: &Outcome, at: Timestamp) -> bool {
+fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
+    let request = reply.request;
     let is_eligible = |truth: Truth| truth.reasons.is_empty();
-    match outcome {
+    match reply.outcome {
         Outcome::Terminal { .. } => book.request(request).is_some_and(|page| page.terminal.is_some()),
         Outcome::NoEligibleRoute => !book.routes().any(|route| is_eligible(book.truth(request, route))),
         Outcome::BudgetExceeded { .. } => book.routes().any(|route| {
             let wanted = book.worst_case(request, route);
-            is_eligible(book.truth(request, route)) && book.refusal(request, wanted, at).is_some()
+            is_eligible(book.truth(request, route)) && book.refusal(request, wanted, reply.at).is_some()
         }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
@@ -272,8 +278,9 @@ fn is_control_success(book: &Book<'_>, request: RequestId, outcome: &Outcome, at
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::Delivery;
+    use crate::gateway::{Decision, Delivery};
     use crate::judge::play::*;
+    use crate::policy::taxonomy::Class;
 
     fn check(metrics: &Metrics, expected: &[(Metric, &str)]) {
         for (metric, text) in expected {

@@ -11,6 +11,7 @@ pub mod book;
 pub mod expectation;
 pub mod findings;
 pub mod laws;
+mod look;
 pub mod metrics;
 #[cfg(test)]
 mod play;
@@ -27,7 +28,7 @@ pub use metrics::{Metric, Metrics, Unit};
 pub use verdict::{Check, RunVerdict, Subject, VariantVerdict, Verdict, Word, conclude};
 pub use watch::RunCheck;
 
-use crate::sim::{Catalog, Ending, Entry, Observer};
+use crate::sim::{Catalog, Ending};
 use watch::Watch;
 
 /// Judges one run, entry by entry. Allocates only while its tables grow, and for what is broken.
@@ -69,15 +70,5 @@ impl<'a> Judge<'a> {
             metrics: self.metrics,
             findings: self.findings,
         }
-    }
-}
-
-impl Observer for Judge<'_> {
-    fn entry(&mut self, entry: &Entry<'_>) {
-        self.laws.look(&self.book, entry);
-        self.metrics.look(&self.book, entry);
-        self.findings.look(&self.book, entry);
-        self.watch.look(entry);
-        self.book.take_in(entry);
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct Watch<'a> {
     catalog: &'a Catalog,
     roll: Roll,
     eyes: Vec<Eye<'a>>,
+    /// For each kind of entry the eyes that look for it; empty if no promise speaks of entries.
+    lookouts: Vec<Vec<usize>>,
 }
 
 /// One promise, and what was seen of it.
@@ -49,7 +51,7 @@ pub struct RunCheck {
 impl<'a> Watch<'a> {
     /// Watches for the promises that speak of `variant`.
     pub(super) fn new(catalog: &'a Catalog, expectations: &'a [Expectation], variant: u16) -> Watch<'a> {
-        let eyes = expectations
+        let eyes: Vec<Eye<'a>> = expectations
             .iter()
             .enumerate()
             .filter(|(_, expectation)| expectation.variants.has(variant) && expectation.verb.is_of_a_run())
@@ -61,18 +63,22 @@ impl<'a> Watch<'a> {
                 failed: None,
             })
             .collect();
-        Watch { catalog, roll: Roll::default(), eyes }
+        Watch { catalog, roll: Roll::default(), lookouts: lookouts(&eyes), eyes }
     }
 
     /// Looks at one entry.
     pub(super) fn look(&mut self, entry: &Entry<'_>) {
-        if self.eyes.is_empty() {
-            return;
+        if !self.lookouts.is_empty() {
+            self.look_closely(entry);
         }
+    }
+
+    #[inline(never)]
+    fn look_closely(&mut self, entry: &Entry<'_>) {
         self.roll.note(entry);
         let kind = Kind::of(&entry.what);
-        for eye in &mut self.eyes {
-            eye.look(kind, entry, &self.roll, self.catalog);
+        for at in &self.lookouts[kind as usize] {
+            self.eyes[*at].look(kind, entry, &self.roll, self.catalog);
         }
     }
 
@@ -82,7 +88,29 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// For each kind of entry the eyes that look for it.
+fn lookouts(eyes: &[Eye<'_>]) -> Vec<Vec<usize>> {
+    let looking = |kind: Kind| -> Vec<usize> {
+        (0..eyes.len()).filter(|at| eyes[*at].patterns().iter().any(|p| p.kind() == kind)).collect()
+    };
+    if eyes.iter().all(|eye| eye.patterns().is_empty()) {
+        return Vec::new();
+    }
+    Kind::ALL.iter().map(|kind| looking(*kind)).collect()
+}
+
 impl Eye<'_> {
+    /// The entries that it looks for.
+    fn patterns(&self) -> &[Pattern] {
+        match self.verb {
+            Verb::Count { pattern, .. } | Verb::First { pattern, .. } | Verb::Each { pattern, .. } => {
+                std::slice::from_ref(pattern)
+            }
+            Verb::Order { patterns } => patterns,
+            Verb::Metric { .. } | Verb::Change { .. } => &[],
+        }
+    }
+
     fn look(&mut self, kind: Kind, entry: &Entry<'_>, roll: &Roll, catalog: &Catalog) {
         let matches = |pattern: &Pattern| pattern.kind() == kind && pattern.matches(entry, roll, catalog);
         match self.verb {

@@ -61,10 +61,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Benched => vec![subject(word(Field::Scope)), " is left alone ({class})", until(values)],
         Kind::Freed => vec![subject(word(Field::Scope)), " is free again"],
         Kind::Alerted => vec!["alert: credential {credential} fails with {class} ({code})"],
-        Kind::Settled => vec![
-            basis(word(Field::Basis)),
-            " at {billed_usd}; of {reserved_usd} set aside {released_usd} is free again[; {overrun_usd} more than that]",
-        ],
+        Kind::Settled => vec![basis(word(Field::Basis)), " at {billed_usd}", released(values)],
         Kind::RetryScheduled => vec![
             "{request} will try again in {delay_ns}, at {at_ns}, on {route} for at most {quoted_usd}",
             "[; the response asked to wait {hint_ns}]",
@@ -291,6 +288,15 @@ fn standing(word: &str) -> &'static str {
 
 fn until(values: &Values) -> &'static str {
     if values.get(Field::Until).is_some() { " until {until_ns}" } else { " until an operator frees it" }
+}
+
+fn released(values: &Values) -> &'static str {
+    let has = |field| values.number(field).is_some_and(|amount| amount > 0);
+    match (has(Field::Overrun), has(Field::Released)) {
+        (true, _) => ", {overrun_usd} more than was set aside",
+        (false, true) => "; of {reserved_usd} set aside {released_usd} is free again",
+        (false, false) => ", all that was set aside",
+    }
 }
 
 fn basis(word: &str) -> &'static str {

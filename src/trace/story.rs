@@ -120,22 +120,25 @@ impl Plot {
     /// An entry of no request.
     fn overhear(&mut self, reading: &Reading) {
         let is_caused = reading.cause.is_some_and(|cause| self.told.contains(&cause));
-        if matches!(reading.kind, Kind::DeclaredLimits | Kind::DeclaredRoute) {
-            self.tell(reading);
-        } else {
-            match self.phase {
-                Phase::Before => self.keep(reading),
-                Phase::During => self.tell(reading),
-                Phase::After if is_caused => self.tell(reading),
-                Phase::After => {}
-            }
+        match self.phase {
+            Phase::Before => self.keep(reading),
+            Phase::During => self.tell(reading),
+            Phase::After if is_caused => self.tell(reading),
+            Phase::After => {}
         }
     }
 
     /// Keeps the last thing said about a subject, unless it says that all is well.
     fn keep(&mut self, reading: &Reading) {
-        let stays =
-            [Kind::DeclaredTenant, Kind::DeclaredTask, Kind::BreakerMoved, Kind::HealthMoved, Kind::Benched];
+        let stays = [
+            Kind::DeclaredLimits,
+            Kind::DeclaredTenant,
+            Kind::DeclaredTask,
+            Kind::DeclaredRoute,
+            Kind::BreakerMoved,
+            Kind::HealthMoved,
+            Kind::Benched,
+        ];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
         let subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
         let well = [breaker::State::Closed.label(), health::State::Healthy.label()];

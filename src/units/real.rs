@@ -31,30 +31,55 @@ pub fn pareto(least: Duration, alpha_milli: u64) -> Knots {
 
 /// The value at probability `p` (in 2⁻³²) of a table of knots, interpolated in integers, rounded down.
 pub fn at(knots: &[(u32, u64)], p: u32) -> u64 {
-    let right = knots.partition_point(|k| k.0 <= p);
-    let Some((p0, v0)) = right.checked_sub(1).map(|left| knots[left]) else {
+    let left = if knots.len() == GRID {
+        Some(grid_left(p))
+    } else {
+        knots.partition_point(|k| k.0 <= p).checked_sub(1)
+    };
+    let Some((left, (p0, v0))) = left.map(|left| (left, knots[left])) else {
         return knots.first().map_or(0, |k| k.1);
     };
-    let Some((p1, v1)) = knots.get(right).copied() else { return v0 };
-    let share = u128::from(v1 - v0) * u128::from(p - p0) / u128::from(p1 - p0);
-    v0 + share as u64
+    let Some((p1, v1)) = knots.get(left + 1).copied() else { return v0 };
+    let (rise, run, part) = (v1 - v0, u64::from(p1 - p0), u64::from(p - p0));
+    let share = match rise.checked_mul(part) {
+        Some(product) => product / run,
+        None => (u128::from(rise) * u128::from(part) / u128::from(run)) as u64,
+    };
+    v0 + share
 }
 
-/// 512 even steps up to one half, then 32 steps in each halving of what is left, down to one in 2³².
-/// Each value is rounded to the nearest nanosecond, ties to even, and capped at 2⁶² (146 years).
+/// 512 even steps up to one half, then 32 even steps in each halving of what is left, down to 2⁻²⁶, then one to
+/// the last of 2³²: a distribution's tail is as fine as its body, and the knot left of `p` is found by its bits.
+const GRID: usize = 512 + 26 * 32 + 2;
+
+/// The position of the last knot of the grid that is not above `p`.
+const fn grid_left(p: u32) -> usize {
+    let halving = (!p).leading_zeros();
+    if halving == 0 {
+        return (p >> 22) as usize;
+    }
+    if halving > 26 {
+        return GRID - 2 + (p == u32::MAX) as usize;
+    }
+    let start = u32::MAX - (u32::MAX >> halving);
+    512 + 32 * (halving as usize - 1) + ((p - start) >> (26 - halving)) as usize
+}
+
+/// The grid's knots. Each value is rounded to the nearest nanosecond, ties to even, and capped at 2⁶² (146
+/// years).
 fn knots(inverse: impl Fn(f64) -> f64) -> Knots {
     const CAP: f64 = (1u64 << 62) as f64;
     let value = |p32: u32| {
         let ns = libm::rint(inverse(p32 as f64 / 4_294_967_296.0)).clamp(0.0, CAP);
         (p32, ns as u64)
     };
-    let mut table: Knots = (0..512).map(|k| value(k << 22)).collect();
-    for halving in 1..32u32 {
-        let (start, left) = (u32::MAX - (u32::MAX >> halving), (1u64 << 32) >> halving);
-        let steps = left.min(32);
-        table.extend((0..steps).map(|s| value(start + (left / 2 * s / steps) as u32)));
-    }
-    table.dedup_by_key(|k| k.0);
+    let body = (0..512u32).map(|k| k << 22);
+    let tail = (1..=26u32).flat_map(|halving| {
+        let start = u32::MAX - (u32::MAX >> halving);
+        (0..32u32).map(move |step| start + (step << (26 - halving)))
+    });
+    let ends = [u32::MAX - 31, u32::MAX];
+    let mut table: Knots = body.chain(tail).chain(ends).map(value).collect();
     let mut least = 0;
     for knot in &mut table {
         least = least.max(knot.1);
@@ -141,6 +166,16 @@ mod tests {
         let table = pareto(Duration::from_millis(10), 1500);
         assert_eq!(at(&table, 0), 10_000_000);
         assert!(at(&table, u32::MAX) > 1_000_000_000);
+    }
+
+    #[test]
+    fn the_knot_left_of_a_probability_is_found_by_its_bits() {
+        let table = exponential(Duration::from_secs(1));
+        assert_eq!(table.len(), GRID);
+        let probes = (0..100_000).map(|k| (mix(k) >> 32) as u32).chain((0..200).map(|k| u32::MAX - k));
+        for p in probes.chain(table.iter().flat_map(|knot| [knot.0, knot.0.saturating_sub(1)])) {
+            assert_eq!(grid_left(p), table.partition_point(|knot| knot.0 <= p) - 1, "{p:#x}");
+        }
     }
 
     #[test]

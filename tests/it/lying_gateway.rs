@@ -9,6 +9,7 @@ use faultlab::policy::ranking::Key;
 use faultlab::policy::signal::Signal;
 use faultlab::policy::taxonomy::Class;
 use faultlab::sim::{Catalog, Entry, Observer, Scripted, What, run};
+use faultlab::trace::{Author, Kind};
 use faultlab::units::{CallId, CredentialId, Duration, Money, RouteId, Timestamp};
 
 /// What somebody makes of an entry: he says on what the judge is to see, in its place.
@@ -407,4 +408,45 @@ fn a_call_with_a_number_that_is_not_its_own() {
         });
     };
     check("bounded-429", "base", lie, Law::EveryCallIsAnnounced, "number 1");
+}
+
+/// Drops every entry of one kind.
+struct Silence<'c> {
+    liar: Liar<'c>,
+    kind: Kind,
+}
+
+impl Observer for Silence<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.liar.lie =
+            if Kind::of(&entry.what) == self.kind { |_, _, _| () } else { |_, what, tell| tell(*what) };
+        self.liar.entry(entry);
+    }
+}
+
+/// A gateway that keeps something to itself is found out: what no law can miss, a promise of the suite does.
+#[test]
+fn every_kind_of_claim_is_missed_when_it_is_not_made() {
+    for kind in Kind::ALL.iter().copied().filter(|kind| kind.author() == Author::Gateway) {
+        let (mut dropped, mut missed) = (0, Vec::new());
+        for one in faultlab::suite::embedded() {
+            let scenario = read(one.name, one.text);
+            for (at, variant) in scenario.variants.iter().enumerate() {
+                let setup = variant.setup_for(*variant.seeds.start());
+                let judge = Judge::new(&setup.catalog, &scenario.expectations, at as u16, setup.seed);
+                let (lie, told): (Lie, _) = (|_, what, tell| tell(*what), Vec::new());
+                let liar = Liar { catalog: &setup.catalog, lie, judge, seq: 0, told };
+                let mut silence = Silence { liar, kind };
+                let ending = run(&setup, &mut silence);
+                dropped += silence.liar.told.len() as u64 - silence.liar.seq;
+                let verdict = silence.liar.judge.finish(&ending);
+                let laws = Law::ALL.into_iter().filter(|law| !variant.breaks.contains(law));
+                let broken = laws.filter(|law| verdict.laws.tally(*law).breaches > 0);
+                missed.extend(broken.map(|law| law.name().to_owned()));
+                let unkept = verdict.checks.iter().filter(|check| check.failure.is_some());
+                missed.extend(unkept.map(|check| scenario.expectations[check.expectation].name.clone()));
+            }
+        }
+        assert_eq!(dropped > 0, !missed.is_empty(), "{}: {dropped} are dropped", kind.label());
+    }
 }

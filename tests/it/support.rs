@@ -95,4 +95,5 @@ pub(crate) fn faultlab() -> snapbox::cmd::Command {
     snapbox::cmd::Command::new(env!("CARGO_BIN_EXE_faultlab"))
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("COLUMNS")
 }

@@ -1,39 +1,19 @@
 //! What the gateway says and does, written into the book beside the facts.
 
 use super::*;
-use crate::gateway::{Action, Basis, Call, Decision};
+use crate::gateway::{Basis, Call};
+use crate::policy::cooldown::Bench;
+use crate::policy::health;
+use crate::policy::taxonomy::Class;
 use crate::sim::Entry;
-use crate::units::BreakerId;
+use crate::units::{BreakerId, HealthId};
 
 impl Book<'_> {
-    pub(super) fn act(&mut self, entry: &Entry<'_>, action: &Action) {
-        match action {
-            Action::Call(call) => self.ask(call),
-            Action::Commit { request, call } => {
-                let route = self.call(*call).map(|page| page.route);
-                if let (Some(page), Some(route)) = (self.requests.get_mut(request.index()), route) {
-                    page.committed.get_or_insert((*call, route));
-                }
-            }
-            Action::Cancel { call, why: _ } => self.cancel(entry, *call),
-            Action::Reply { request, outcome, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.phase = Phase::Replied;
-                    page.outcome = Some(*outcome);
-                }
-            }
-            Action::Close { request, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.phase = Phase::Closed;
-                }
-            }
-        }
-    }
-
-    fn ask(&mut self, call: &Call) {
+    /// The gateway asks for a call.
+    pub(in crate::judge) fn ask(&mut self, call: &Call) {
         let Some(page) = self.requests.get_mut(call.request.index()) else { return };
-        let reserved = page.reserved.take().map(|(_, amount)| amount);
-        let (serial, name, payer) = (page.serial, page.name, page.request.payer);
+        let reserved = page.reserved.take();
+        let (serial, name, payer) = (page.serial, page.name, page.payer);
         let slot = self.call_slot(call.call);
         if slot.phase == CallPhase::Flying {
             return;
@@ -46,92 +26,104 @@ impl Book<'_> {
             payer,
             route: call.route,
             credential: call.credential,
-            role: call.role,
             reserved,
             ..CallPage::VACANT
         };
     }
 
-    fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
-        let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()).copied() else {
-            return;
-        };
-        let request = self.request_of(&page);
-        let hung_up = request.is_some_and(|request| request.abandoned.is_some());
-        let is_late = request.is_some_and(|request| request.request.deadline <= entry.at);
-        let ours = if hung_up {
-            Class::Abandoned
-        } else if is_late {
-            Class::Deadline
-        } else {
-            Class::Cancelled
-        };
-        self.free(call);
-        if self.request_of(&page).is_some() {
-            self.requests[page.request.index()].legs -= 1;
+    /// The caller sees this call's bytes from here on.
+    pub(in crate::judge) fn commit(&mut self, request: RequestId, call: CallId) {
+        let route = self.call(call).map(|page| page.route);
+        if let (Some(page), Some(route)) = (self.requests.get_mut(request.index()), route) {
+            page.committed.get_or_insert((call, route));
         }
-        self.calls[call.index()].stopped = Some(page.fired.unwrap_or(ours));
     }
 
-    pub(super) fn decide(&mut self, entry: &Entry<'_>, decision: &Decision) {
-        match decision {
-            Decision::Reserved { request, route, amount, window: _ } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.reserved = Some((*route, *amount));
-                }
+    /// The gateway stops a call. By the facts: for a timer, a hang-up, the deadline, or else by its own choice.
+    pub(in crate::judge) fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
+        let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()) else { return };
+        let (id, serial, fired) = (page.request, page.serial, page.fired);
+        self.free(call);
+        let request = self.requests.get_mut(id.index()).filter(|request| request.serial == serial);
+        let ours = request.map_or(Class::Cancelled, |request| {
+            request.legs -= 1;
+            if request.abandoned.is_some() {
+                Class::Abandoned
+            } else if request.deadline <= entry.at {
+                Class::Deadline
+            } else {
+                Class::Cancelled
             }
-            Decision::Signalled { breaker, health, breaker_failures, health_failures, .. } => {
-                if let Some(page) = self.breakers.get_mut(breaker.index()) {
-                    page.failures = Some(*breaker_failures);
-                }
-                if let Some(page) = self.healths.get_mut(health.index()) {
-                    page.failures = *health_failures;
-                }
-            }
-            Decision::BreakerMoved { breaker, transition } => {
-                self.move_breaker(entry, *breaker, transition.to, transition.until);
-            }
-            Decision::HealthMoved { health, moved } => {
-                if let Some(page) = self.healths.get_mut(health.index()) {
-                    page.state = moved.to;
-                }
-            }
-            Decision::Benched { what, until, class: _ } => self.benches.set(*what, *until),
-            Decision::Settled { call, settlement, basis } => self.book_in(*call, settlement.actual, *basis),
-            Decision::RetryScheduled { request, at, route, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.planned = Some((*at, *route));
-                }
-            }
-            Decision::WaitRefused { request, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.wait_refused = Some(entry.at);
-                }
-            }
-            Decision::Denied { .. }
-            | Decision::Classified { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::TimedOut { .. } => {}
+        });
+        self.calls[call.index()].stopped = Some(fired.unwrap_or(ours));
+    }
+
+    /// The gateway answers a request, or closes it.
+    pub(in crate::judge) fn go_to(&mut self, request: RequestId, phase: Phase) {
+        if let Some(page) = self.requests.get_mut(request.index()) {
+            page.phase = phase;
+        }
+    }
+
+    /// The gateway sets an amount aside for the next call of a request.
+    pub(in crate::judge) fn reserve(&mut self, request: RequestId, amount: Amount) {
+        if let Some(page) = self.requests.get_mut(request.index()) {
+            page.reserved = Some(amount);
+        }
+    }
+
+    /// The gateway told its counters about a result: so they stand.
+    pub(in crate::judge) fn count_failures(
+        &mut self,
+        breaker: BreakerId,
+        at_breaker: u32,
+        health: HealthId,
+        at_health: u32,
+    ) {
+        if let Some(page) = self.breakers.get_mut(breaker.index()) {
+            page.failures = Some(at_breaker);
+        }
+        if let Some(page) = self.healths.get_mut(health.index()) {
+            page.failures = at_health;
+        }
+    }
+
+    /// A health state moved.
+    pub(in crate::judge) fn move_health(&mut self, health: HealthId, to: health::State) {
+        if let Some(page) = self.healths.get_mut(health.index()) {
+            page.state = to;
+        }
+    }
+
+    /// The gateway leaves something alone for a time.
+    pub(in crate::judge) fn bench(&mut self, what: Bench, until: Timestamp) {
+        self.benches.set(what, until);
+    }
+
+    /// A request refuses to wait.
+    pub(in crate::judge) fn refuse_wait(&mut self, entry: &Entry<'_>, request: RequestId) {
+        if let Some(page) = self.requests.get_mut(request.index()) {
+            page.wait_refused = Some(entry.at);
         }
     }
 
     /// The gateway's books have an amount for a call. Without a receipt the call is given up for its request.
-    fn book_in(&mut self, call: CallId, actual: Amount, basis: Basis) {
+    pub(in crate::judge) fn book_in(&mut self, call: CallId, basis: Basis) {
         let Some(page) = self.calls.get_mut(call.index()) else { return };
-        page.charged = Some(actual);
-        let page = *page;
-        let is_given_up = match basis {
-            Basis::Assumed => true,
-            Basis::Receipt | Basis::Corrected => false,
-        };
-        if is_given_up && self.request_of(&page).is_some() {
-            let request = &mut self.requests[page.request.index()];
-            request.unsettled = request.unsettled.saturating_sub(1);
+        page.charge = Charge::Booked;
+        match basis {
+            Basis::Receipt | Basis::Corrected => {}
+            Basis::Assumed => {
+                let request = self.requests.get_mut(page.request.index());
+                if let Some(request) = request.filter(|request| request.serial == page.serial) {
+                    request.unsettled = request.unsettled.saturating_sub(1);
+                }
+            }
         }
     }
 
-    pub(super) fn move_breaker(
+    /// A breaker moved.
+    pub(in crate::judge) fn move_breaker(
         &mut self,
         entry: &Entry<'_>,
         id: BreakerId,

@@ -13,9 +13,8 @@ pub use money::{Account, Refusal};
 pub use pages::*;
 
 use crate::policy::breaker;
-use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level};
-use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
 use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
 
@@ -25,6 +24,8 @@ pub struct Book<'a> {
     /// What is declared.
     pub facts: &'a Catalog,
     requests: Vec<RequestPage>,
+    /// What each request demands, beside its page: a slot mostly sees the same demands again.
+    demands: Vec<Demand>,
     calls: Vec<CallPage>,
     /// What each request did on each route: a row a request slot.
     tries: Vec<Tries>,
@@ -38,11 +39,21 @@ pub struct Book<'a> {
     pub benches: Benches,
     /// What responses asked to be left alone, and until when.
     pub told: Benches,
-    /// The number and time of the entry before.
-    pub last: Option<(u64, Timestamp)>,
+    /// The number of the entry that is due.
+    pub due: u64,
+    /// The time of the entry before.
+    pub now: Timestamp,
     /// The fact that the gateway is answering to.
     pub stimulus: Stimulus,
     arrivals: u64,
+}
+
+/// What the request in a slot demands.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    envelope: Envelope,
+    /// How many routes it excludes.
+    ineligible: u32,
 }
 
 /// What is true of a route for a request, whatever the gateway says.
@@ -94,6 +105,7 @@ impl<'a> Book<'a> {
         Book {
             facts,
             requests: Vec::new(),
+            demands: Vec::new(),
             calls: Vec::new(),
             tries: Vec::new(),
             truths: Vec::new(),
@@ -103,7 +115,8 @@ impl<'a> Book<'a> {
             healths: vec![HealthPage::default(); facts.healths.len()],
             benches: Benches::new(facts),
             told: Benches::new(facts),
-            last: None,
+            due: 0,
+            now: Timestamp::ZERO,
             stimulus: Stimulus::Other,
             arrivals: 0,
         }
@@ -112,6 +125,11 @@ impl<'a> Book<'a> {
     /// The request in this slot, or that was there last; `None` if there never was one.
     pub fn request(&self, id: RequestId) -> Option<&RequestPage> {
         self.requests.get(id.index())
+    }
+
+    /// The entry before the one that is looked at: its number and its time.
+    pub fn last(&self) -> (u64, Timestamp) {
+        (self.due.saturating_sub(1), self.now)
     }
 
     /// The call in this slot, or that was there last; `None` if there never was one.
@@ -158,7 +176,12 @@ impl<'a> Book<'a> {
     /// What is true of every route for the request in this slot, in file order.
     pub fn truths(&self, id: RequestId) -> &[Truth] {
         let each = self.facts.routes.len();
-        self.truths.get(id.index() * each..(id.index() + 1) * each).unwrap_or_default()
+        self.truths.get(id.index() * each..).and_then(|rows| rows.get(..each)).unwrap_or_default()
+    }
+
+    /// How many routes may not be used for the request in this slot.
+    pub fn ineligible(&self, id: RequestId) -> u32 {
+        self.demands.get(id.index()).map_or(0, |demand| demand.ineligible)
     }
 
     /// What the request in this slot did on a route.
@@ -167,27 +190,39 @@ impl<'a> Book<'a> {
         self.tries.get(at).copied().unwrap_or_default()
     }
 
-    /// What forbids one call on this route: everything that excludes it, and a worst case above the request's
-    /// cap.
-    pub fn forbidding(&self, id: RequestId, route: RouteId) -> Reasons {
-        let truth = self.truth(id, route);
-        let fits = self.request(id).is_some_and(|page| truth.worst_case <= page.request.envelope.cost_max);
-        if fits { truth.reasons.without(Reason::RequestBudget) } else { truth.reasons }
-    }
-
     /// The worst case of a call.
     pub fn worst_case(&self, id: RequestId, route: RouteId) -> Amount {
-        let tokens = self.request(id).map_or(0, |page| page.request.envelope.estimate.total());
+        let tokens = self.request(id).map_or(0, |page| page.estimate);
         Amount { money: self.truth(id, route).worst_case, tokens }
     }
 
     /// The cap that does not allow `wanted` more for this request at `at`, counting what was truly billed, and
     /// what is in flight at its worst case.
     pub fn refusal(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
+        if self.affords(self.request(id), wanted, at) { None } else { self.first_refusal(id, wanted, at) }
+    }
+
+    #[cold]
+    fn first_refusal(&self, id: RequestId, wanted: Amount, at: Timestamp) -> Option<Refusal> {
         let attempt = Account::new(self.facts.limits.attempt_max, None);
         let of_call = attempt.refusal(Level::Attempt, wanted, at);
         of_call
             .or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
+    }
+
+    /// Whether every cap allows `wanted` more for this request, as [`Book::refusal`] counts: nearly always it
+    /// does.
+    #[inline]
+    pub fn affords(&self, page: Option<&RequestPage>, wanted: Amount, at: Timestamp) -> bool {
+        let limit = self.facts.limits.attempt_max;
+        let fits_accounts = |page: &RequestPage| {
+            let task = page.payer.task.and_then(|task| self.tasks.get(task.index()));
+            let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
+            page.account.admits(wanted, at)
+                && task.is_none_or(|account| account.admits(wanted, at))
+                && tenant.is_none_or(|account| account.admits(wanted, at))
+        };
+        wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
     }
 
     /// As [`Book::refusal`], but with nothing counted above its worst case.
@@ -200,7 +235,7 @@ impl<'a> Book<'a> {
 
     fn each_account(&self, id: RequestId) -> impl Iterator<Item = (Level, &Account)> {
         let page = self.request(id);
-        let payer = page.map(|page| page.request.payer).unwrap_or_default();
+        let payer = page.map(|page| page.payer).unwrap_or_default();
         [
             page.map(|page| (Level::Request, &page.account)),
             payer.task.and_then(|task| self.tasks.get(task.index())).map(|account| (Level::Task, account)),
@@ -233,13 +268,6 @@ impl<'a> Book<'a> {
             && self.tried(id, route).begun < self.facts.limits.calls_per_route_max
             && self.access(route, at) == Access::Free
             && self.refusal(id, self.worst_case(id, route), at).is_none()
-    }
-
-    /// What a result of this call truly means; `None` is a valid answer. For a call that we stop ourselves the
-    /// timer that was due says why, and nobody else's word counts.
-    pub fn meaning(&self, call: &CallPage) -> Option<Class> {
-        let is_over = matches!(call.phase, CallPhase::Ended);
-        call.truth.or(call.fired).or(call.stopped).or(if is_over { None } else { Some(Class::Cancelled) })
     }
 
     /// Every route's number.

@@ -9,7 +9,10 @@ pub struct Account {
     /// The cap.
     pub cap: Amount,
     window: Option<Duration>,
+    /// The number of the window that is open, and the instants that surely lie in it: `from` on, before `to`.
     current: u64,
+    from: Timestamp,
+    to: Timestamp,
     /// What was billed.
     billed: Amount,
     /// What was billed, none of it above its worst case.
@@ -34,7 +37,20 @@ pub struct Refusal {
 impl Account {
     /// An account on which nothing was spent.
     pub fn new(cap: Amount, window: Option<Duration>) -> Account {
-        Account { cap, window, ..Account::default() }
+        let to = window.map_or(Timestamp::MAX, |length| Timestamp::ZERO.after(length));
+        Account { cap, window, to, ..Account::default() }
+    }
+
+    /// Whether the cap allows `wanted` more at `at`, counting what was truly billed.
+    pub fn admits(&self, wanted: Amount, at: Timestamp) -> bool {
+        let standing = if self.is_current(at) { self.billed.plus(self.held) } else { Amount::ZERO };
+        let projected = standing.plus(wanted);
+        projected.money <= self.cap.money && projected.tokens <= self.cap.tokens
+    }
+
+    /// Whether `at` lies in the window that is open. Divides only where it cannot tell at a glance.
+    fn is_current(&self, at: Timestamp) -> bool {
+        (self.from <= at && at < self.to) || self.window_at(at) == self.current
     }
 
     /// The number of the window at `at`.
@@ -53,8 +69,7 @@ impl Account {
     }
 
     fn above(&self, level: Level, settled: Amount, wanted: Amount, at: Timestamp) -> Option<Refusal> {
-        let standing =
-            if self.window_at(at) == self.current { settled.plus(self.held) } else { Amount::ZERO };
+        let standing = if self.is_current(at) { settled.plus(self.held) } else { Amount::ZERO };
         let units = [
             (Unit::Money, standing.money.picos(), wanted.money.picos(), self.cap.money.picos()),
             (Unit::Tokens, standing.tokens, wanted.tokens, self.cap.tokens),
@@ -68,12 +83,20 @@ impl Account {
 
     /// A call is in flight. Tells the window that it is charged to.
     pub(super) fn hold(&mut self, worst_case: Amount, at: Timestamp) -> u64 {
-        let window = self.window_at(at);
-        if window != self.current {
-            *self = Account { current: window, ..Account::new(self.cap, self.window) };
+        if !self.is_current(at) {
+            self.turn(at);
         }
         self.held = self.held.plus(worst_case);
-        window
+        self.current
+    }
+
+    /// Opens the window at `at`.
+    #[cold]
+    fn turn(&mut self, at: Timestamp) {
+        let (current, length) = (self.window_at(at), self.window.map_or(0, Duration::nanos));
+        let from = Timestamp::from_nanos(current.saturating_mul(length));
+        let to = from.after(Duration::from_nanos(length));
+        *self = Account { current, from, to, ..Account::new(self.cap, self.window) };
     }
 
     /// A call has ended.

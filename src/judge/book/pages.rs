@@ -1,12 +1,12 @@
 //! One page a request, a call, a breaker and a health state.
 
-use crate::gateway::{Outcome, Payer, Request, Role};
+use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request};
 use crate::policy::breaker;
 use crate::policy::health;
 use crate::policy::ledger::Amount;
 use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
-use crate::units::{BreakerId, CallId, CredentialId, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
 
 use super::Account;
 
@@ -30,10 +30,16 @@ pub struct RequestPage {
     pub phase: Phase,
     /// Its name.
     pub name: RequestName,
-    /// What arrived.
-    pub request: Request,
-    /// When.
+    /// Who pays besides.
+    pub payer: Payer,
+    /// When it arrived.
     pub arrived: Timestamp,
+    /// The last instant at which an answer is in time.
+    pub deadline: Timestamp,
+    /// How the answer is delivered.
+    pub delivery: Delivery,
+    /// The most tokens that one call may use.
+    pub estimate: u64,
     /// Calls begun.
     pub attempts: u32,
     /// Calls in flight that nobody cancelled.
@@ -57,17 +63,46 @@ pub struct RequestPage {
     /// When its caller hung up.
     pub abandoned: Option<Timestamp>,
     /// What was set aside and not yet called.
-    pub reserved: Option<(RouteId, Amount)>,
+    pub reserved: Option<Amount>,
     /// When a response without a wider scope asked to be tried again, on which route.
     pub hint: Option<(RouteId, Timestamp)>,
-    /// The last planned attempt: when, and where.
-    pub planned: Option<(Timestamp, RouteId)>,
     /// When it last refused to wait.
     pub wait_refused: Option<Timestamp>,
     /// Looks at the routes.
     pub looks: u32,
-    /// How it was answered.
-    pub outcome: Option<Outcome>,
+}
+
+impl RequestPage {
+    /// A request that has not arrived: it stands closed.
+    pub(super) fn vacant(request: &Request) -> RequestPage {
+        let envelope = &request.envelope;
+        let cap = Amount { money: envelope.cost_max, tokens: envelope.tokens_max };
+        RequestPage {
+            serial: 0,
+            phase: Phase::Closed,
+            name: RequestName { source: 0, ordinal: 0 },
+            payer: request.payer,
+            arrived: Timestamp::ZERO,
+            deadline: request.deadline,
+            delivery: request.delivery,
+            estimate: envelope.estimate.total(),
+            attempts: 0,
+            legs: 0,
+            unsettled: 0,
+            account: Account::new(cap, None),
+            terminal: None,
+            last: None,
+            first_route: None,
+            ways: Ways::One,
+            visible: None,
+            committed: None,
+            abandoned: None,
+            reserved: None,
+            hint: None,
+            wait_refused: None,
+            looks: 0,
+        }
+    }
 }
 
 /// Whether a request stayed on its first route.
@@ -107,6 +142,15 @@ pub enum CallPhase {
     Lost,
 }
 
+/// Whether the gateway's books have an amount for a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Charge {
+    /// Not yet.
+    Open,
+    /// They do.
+    Booked,
+}
+
 /// A call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallPage {
@@ -124,10 +168,6 @@ pub struct CallPage {
     pub route: RouteId,
     /// With which credential.
     pub credential: CredentialId,
-    /// The gateway's reason for it.
-    pub role: Role,
-    /// When an upstream took it.
-    pub begun: Timestamp,
     /// When its first output left the upstream.
     pub visible: Option<Timestamp>,
     /// What its failure truly means.
@@ -138,10 +178,10 @@ pub struct CallPage {
     pub window: u64,
     /// What the gateway set aside for it.
     pub reserved: Option<Amount>,
-    /// What the gateway charged for it so far.
-    pub charged: Option<Amount>,
+    /// Whether the gateway's books have an amount for it.
+    pub charge: Charge,
     /// What it was billed by the facts: the worst case if nobody says.
-    pub billed: Option<Amount>,
+    pub billed: Option<Money>,
     /// The timer that was due for it, as the class of failure it stands for.
     pub fired: Option<Class>,
     /// Why it was cancelled, by the facts: the timer, the hang-up, the deadline, or else our own choice.
@@ -160,14 +200,12 @@ impl CallPage {
         payer: Payer { task: None, tenant: None },
         route: RouteId(0),
         credential: CredentialId(0),
-        role: Role::Primary,
-        begun: Timestamp::ZERO,
         visible: None,
         truth: None,
         worst_case: Amount::ZERO,
         window: 0,
         reserved: None,
-        charged: None,
+        charge: Charge::Open,
         billed: None,
         fired: None,
         stopped: None,
@@ -178,6 +216,32 @@ impl CallPage {
     pub const fn is_wanted(&self) -> bool {
         matches!(self.phase, CallPhase::Flying) && self.stopped.is_none()
     }
+
+    /// What its result truly means; `None` is a valid answer. For a call that we stop ourselves the timer that
+    /// was due says why, and nobody else's word counts.
+    pub fn meaning(&self) -> Option<Class> {
+        let is_over = matches!(self.phase, CallPhase::Ended);
+        self.truth.or(self.fired).or(self.stopped).or(if is_over { None } else { Some(Class::Cancelled) })
+    }
+
+    /// What a receipt says of it, before it is over.
+    pub fn read(&self, truth: Option<Class>, receipt: &Receipt) -> Invoice {
+        let billed = match receipt.bill {
+            Bill::Exact(money) => Amount { money, tokens: receipt.usage.total() },
+            Bill::Unknown => self.worst_case,
+        };
+        let is_answer = self.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
+        Invoice { billed, wasted: if is_answer { Money::ZERO } else { billed.money } }
+    }
+}
+
+/// What a receipt says, by the facts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Invoice {
+    /// What is billed: the worst case if nobody says.
+    pub billed: Amount,
+    /// How much of it gave no answer.
+    pub wasted: Money,
 }
 
 /// A breaker, as the gateway says it moved.

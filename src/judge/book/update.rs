@@ -1,101 +1,85 @@
-//! How each entry moves the book on.
+//! How each entry moves the book on: one function a kind of fact, and [`Book::turn`] for each.
 
 use super::*;
-use crate::gateway::{Answer, Bill, Command, Receipt, Request, Wait};
+use crate::gateway::{Answer, Command, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
-use crate::policy::taxonomy::Scope;
-use crate::sim::{Entry, What};
+use crate::policy::taxonomy::{Class, Diagnosis, Scope};
+use crate::sim::Entry;
 use crate::units::BreakerId;
 
 impl Book<'_> {
-    /// Takes in one entry. The laws have seen it.
-    pub fn take_in(&mut self, entry: &Entry<'_>) {
-        match entry.what {
-            What::Declared(_) => {}
-            What::Arrived { request, name } => self.arrive(entry, request, name),
-            What::Abandoned { request } => {
-                self.stimulus = Stimulus::Other;
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.abandoned = Some(entry.at);
-                }
-            }
-            What::Woke { wait } => self.wake(entry, wait),
-            What::Operated { command } => self.operate(entry, command),
-            What::CallBegun { call, request, route, credential, scripted: _ } => {
-                self.begin(entry, call, request, route, credential);
-            }
-            What::CallVisible { call } => self.show(entry, call),
-            What::CallEnded { call, truth, code: _, receipt } => self.end(entry, call, truth, receipt),
-            What::CallLost { call } => self.lose(call),
-            What::Considered { request, candidates: _ } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.looks += 1;
-                }
-            }
-            What::Acted(action) => self.act(entry, action),
-            What::Decided(decision) => self.decide(entry, decision),
-        }
-        self.last = Some((entry.seq, entry.at));
+    /// The entry has come in its place; the next one is due.
+    pub(in crate::judge) fn turn(&mut self, entry: &Entry<'_>) {
+        self.due = entry.seq + 1;
+        self.now = entry.at;
     }
 
-    fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
+    /// A request came in.
+    pub(in crate::judge) fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
         self.stimulus = Stimulus::Other;
-        let envelope = &request.envelope;
-        let cap = Amount { money: envelope.cost_max, tokens: envelope.tokens_max };
-        let page = RequestPage {
+        let (slot, routes) = (request.id.index(), self.facts.routes.len());
+        if slot >= self.requests.len() {
+            self.grow(slot, request);
+        }
+        if self.demands[slot].envelope != request.envelope {
+            self.demands[slot].envelope = request.envelope;
+            self.learn(slot);
+        }
+        self.requests[slot] = RequestPage {
             serial: self.arrivals,
             phase: Phase::Open,
             name,
-            request: *request,
             arrived: entry.at,
-            attempts: 0,
-            legs: 0,
-            unsettled: 0,
-            account: Account::new(cap, None),
-            terminal: None,
-            last: None,
-            first_route: None,
-            ways: Ways::One,
-            visible: None,
-            committed: None,
-            abandoned: None,
-            reserved: None,
-            hint: None,
-            planned: None,
-            wait_refused: None,
-            looks: 0,
-            outcome: None,
+            ..RequestPage::vacant(request)
         };
         self.arrivals += 1;
-        let (slot, routes) = (request.id.index(), self.facts.routes.len());
-        let knows_the_envelope = self.requests.get(slot).is_some_and(|old| old.request.envelope == *envelope);
+        self.tries[slot * routes..][..routes].fill(Tries::default());
+    }
+
+    /// Makes room for one more slot than ever before.
+    #[cold]
+    fn grow(&mut self, slot: usize, request: &Request) {
         let known = self.requests.len();
-        while self.requests.len() <= slot {
-            self.requests.push(RequestPage { phase: Phase::Closed, ..page });
-        }
-        self.requests[slot] = page;
-        self.tries.resize(self.requests.len() * routes, Tries::default());
-        self.truths.resize(self.requests.len() * routes, Truth::default());
-        self.tries[slot * routes..(slot + 1) * routes].fill(Tries::default());
-        (known..slot).for_each(|skipped| self.learn(skipped, request));
-        if !knows_the_envelope {
-            self.learn(slot, request);
+        self.requests.resize(slot + 1, RequestPage::vacant(request));
+        self.demands.resize(slot + 1, Demand { envelope: request.envelope, ineligible: 0 });
+        self.tries.resize(self.requests.len() * self.facts.routes.len(), Tries::default());
+        self.truths.resize(self.requests.len() * self.facts.routes.len(), Truth::default());
+        (known..=slot).for_each(|new| self.learn(new));
+    }
+
+    /// A caller hung up.
+    pub(in crate::judge) fn abandon(&mut self, entry: &Entry<'_>, request: RequestId) {
+        self.stimulus = Stimulus::Other;
+        if let Some(page) = self.requests.get_mut(request.index()) {
+            page.abandoned = Some(entry.at);
         }
     }
 
-    /// Works out what is true of each route for an envelope. A slot mostly sees the same envelope again.
-    fn learn(&mut self, slot: usize, request: &Request) {
+    /// The gateway looked at the routes.
+    pub(in crate::judge) fn consider(&mut self, request: RequestId) {
+        if let Some(page) = self.requests.get_mut(request.index()) {
+            page.looks += 1;
+        }
+    }
+
+    /// Works out what is true of each route for the envelope of a slot.
+    #[cold]
+    fn learn(&mut self, slot: usize) {
+        let Demand { envelope, ineligible } = &mut self.demands[slot];
+        *ineligible = 0;
         let calls_reserved = self.facts.limits.reserve_retries.saturating_add(1);
         let row = self.truths.iter_mut().skip(slot * self.facts.routes.len());
         for (truth, fact) in row.zip(&self.facts.routes) {
-            let (reasons, worst_case) = exclusions(&request.envelope, &fact.offer, calls_reserved);
-            let missing = fact.offer.capabilities.lacking(request.envelope.capabilities).first();
+            let (reasons, worst_case) = exclusions(envelope, &fact.offer, calls_reserved);
+            let missing = fact.offer.capabilities.lacking(envelope.capabilities).first();
             *truth = Truth { reasons, worst_case, missing };
+            *ineligible += u32::from(!reasons.is_empty());
         }
     }
 
-    fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
+    /// A timer of the gateway was due.
+    pub(in crate::judge) fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
         self.stimulus = Stimulus::Other;
         let (call, class) = match wait {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
@@ -121,7 +105,8 @@ impl Book<'_> {
         }
     }
 
-    fn operate(&mut self, entry: &Entry<'_>, command: Command) {
+    /// An operator intervened.
+    pub(in crate::judge) fn operate(&mut self, entry: &Entry<'_>, command: Command) {
         self.stimulus = Stimulus::Other;
         match command {
             Command::ResetBench(what) => {
@@ -137,7 +122,8 @@ impl Book<'_> {
         }
     }
 
-    fn begin(
+    /// An upstream took a call.
+    pub(in crate::judge) fn begin(
         &mut self,
         entry: &Entry<'_>,
         call: CallId,
@@ -155,7 +141,7 @@ impl Book<'_> {
         if *page.first_route.get_or_insert(route) != route {
             page.ways = Ways::Several;
         }
-        let (serial, name, payer) = (page.serial, page.name, page.request.payer);
+        let (serial, name, payer) = (page.serial, page.name, page.payer);
         if let Some(account) = payer.task.and_then(|task| self.tasks.get_mut(task.index())) {
             account.hold(worst_case, entry.at);
         }
@@ -172,7 +158,7 @@ impl Book<'_> {
             *slot = CallPage { request, serial, name, payer, ..CallPage::VACANT };
         }
         slot.phase = CallPhase::Flying;
-        (slot.route, slot.credential, slot.begun) = (route, credential, entry.at);
+        (slot.route, slot.credential) = (route, credential);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
     }
 
@@ -190,7 +176,8 @@ impl Book<'_> {
         &mut self.calls[call.index()]
     }
 
-    fn show(&mut self, entry: &Entry<'_>, call: CallId) {
+    /// The first output of a call left the upstream.
+    pub(in crate::judge) fn show(&mut self, entry: &Entry<'_>, call: CallId) {
         self.stimulus = Stimulus::Other;
         let Some(page) = self.calls.get_mut(call.index()) else { return };
         page.visible.get_or_insert(entry.at);
@@ -200,45 +187,50 @@ impl Book<'_> {
         }
     }
 
-    fn end(&mut self, entry: &Entry<'_>, call: CallId, truth: Option<Class>, receipt: &Receipt) {
+    /// A call is over and billed.
+    pub(in crate::judge) fn end(
+        &mut self,
+        entry: &Entry<'_>,
+        call: CallId,
+        truth: Option<Class>,
+        receipt: &Receipt,
+    ) {
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };
-        let billed = match receipt.bill {
-            Bill::Exact(money) => Amount { money, tokens: receipt.usage.total() },
-            Bill::Unknown => page.worst_case,
-        };
+        let billed = page.read(truth, receipt).billed;
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);
-        page.billed = Some(billed);
-        let page = *page;
-        let meaning = self.meaning(&page);
-        self.stimulus = match meaning {
+        page.billed = Some(billed.money);
+        self.stimulus = match page.meaning() {
             Some(class) if class.is_neutral() => Stimulus::NeutralResult(call),
             Some(_) | None => Stimulus::Other,
         };
+        let (request, serial, route) = (page.request, page.serial, page.route);
+        let (truth, charge) = (page.truth, page.charge);
         self.free(call);
-        self.charge(&page, billed);
-        let slot = page.request.index() * self.facts.routes.len() + page.route.index();
-        let is_live = self.request_of(&page).is_some();
-        if is_live && was_wanted {
-            self.requests[page.request.index()].legs -= 1;
+        self.charge(call, billed);
+        let live = self.requests.get_mut(request.index()).filter(|request| request.serial == serial);
+        if let Some(live) = live {
+            live.legs -= u32::from(was_wanted);
+            live.unsettled -= u32::from(charge == Charge::Open);
+            if was_wanted && truth.is_none() && receipt.result == Answer::Answered {
+                self.tries[request.index() * self.facts.routes.len() + route.index()].answered += 1;
+            }
         }
-        if is_live && page.charged.is_none() {
-            self.requests[page.request.index()].unsettled -= 1;
+        if let Some(class) = truth {
+            self.fail(request, serial, Fault { class, route, seq: entry.seq, at: entry.at });
         }
-        if let Some(class) = page.truth {
-            let fault = Fault { class, route: page.route, seq: entry.seq, at: entry.at };
-            self.fail(page.request, page.serial, fault);
-        } else if was_wanted && is_live && receipt.result == Answer::Answered {
-            self.tries[slot].answered += 1;
+        if let Answer::Failed(diagnosis) = &receipt.result {
+            self.listen(entry, call, diagnosis);
         }
-        self.listen(entry, &page, receipt);
     }
 
     /// Charges a call that is over to every account that still counts it.
-    fn charge(&mut self, page: &CallPage, billed: Amount) {
+    #[inline]
+    fn charge(&mut self, call: CallId, billed: Amount) {
+        let page = &self.calls[call.index()];
         let request = self.requests.get_mut(page.request.index());
         if let Some(request) = request.filter(|request| request.serial == page.serial) {
             request.account.settle(0, page.worst_case, billed);
@@ -252,8 +244,8 @@ impl Book<'_> {
     }
 
     /// Remembers what the response asked for.
-    fn listen(&mut self, entry: &Entry<'_>, page: &CallPage, receipt: &Receipt) {
-        let Answer::Failed(diagnosis) = receipt.result else { return };
+    fn listen(&mut self, entry: &Entry<'_>, call: CallId, diagnosis: &Diagnosis) {
+        let page = &self.calls[call.index()];
         let Some(until) = diagnosis.hint.instant(entry.at) else { return };
         let (Some(fact), Some(key)) =
             (self.route(page.route), self.facts.credentials.get(page.credential.index()))
@@ -286,18 +278,19 @@ impl Book<'_> {
         }
     }
 
-    fn lose(&mut self, call: CallId) {
+    /// A cancelled call will never be billed.
+    pub(in crate::judge) fn lose(&mut self, call: CallId) {
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Lost;
-        page.billed = Some(page.worst_case);
-        let page = *page;
+        page.billed = Some(page.worst_case.money);
+        let (request, serial, worst_case) = (page.request, page.serial, page.worst_case);
         self.free(call);
-        self.charge(&page, page.worst_case);
-        if let Some(request) = self.requests.get_mut(page.request.index())
-            && request.serial == page.serial
+        self.charge(call, worst_case);
+        if let Some(request) = self.requests.get_mut(request.index())
+            && request.serial == serial
         {
             request.legs -= u32::from(was_wanted);
         }

@@ -8,18 +8,16 @@ use crate::policy::taxonomy::Class;
 use crate::sim::Scripted;
 use crate::units::CallId;
 
-pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let (made, allowed) =
-        (book.request(begun.request).map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
-    Ruling::unless((made >= allowed).then(|| {
+pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let (made, allowed) = (begun.page.map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
+    Ruling::unless((made >= allowed).then_some(move || {
         format!("{} makes call {} of {allowed}, to {}", who(book, begun), made + 1, route(book, begun))
     }))
 }
 
-pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let (legs, allowed) =
-        (book.request(begun.request).map_or(0, |page| page.legs), book.facts.limits.legs_max);
-    Ruling::unless((legs >= allowed).then(|| {
+pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let (legs, allowed) = (begun.page.map_or(0, |page| page.legs), book.facts.limits.legs_max);
+    Ruling::unless((legs >= allowed).then_some(move || {
         format!(
             "{} has {} calls in flight of {allowed}, with {}",
             who(book, begun),
@@ -29,34 +27,32 @@ pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun) -> Ruling {
     }))
 }
 
-pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let asked = book.call(begun.call).filter(|page| page.phase == CallPhase::Asked);
-    let is_announced = asked.is_some_and(|page| {
+pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let is_announced = begun.announced.is_some_and(|page| {
         page.request == begun.request && page.route == begun.route && page.credential == begun.credential
     });
-    let is_in_pool = book.route(begun.route).is_some_and(|fact| fact.pool.contains(&begun.credential));
+    let is_in_pool = begun.fact.is_some_and(|fact| fact.pool.contains(&begun.credential));
     if is_announced && is_in_pool {
         return Ruling::Held;
     }
     let key = book.credential_name(begun.credential);
     let fault = if is_announced { "which is not a key of it" } else { "which nobody announced" };
-    Ruling::Broken(format!("{} calls {} with {key}, {fault}", who(book, begun), route(book, begun)))
+    Ruling::broken(move || format!("{} calls {} with {key}, {fault}", who(book, begun), route(book, begun)))
 }
 
 /// A call is numbered by the calls that the request truly made.
 pub(super) fn is_numbered(book: &Book<'_>, call: &Call) -> Ruling {
     let next = book.request(call.request).map_or(0, |page| page.attempts + 1);
-    Ruling::unless((call.nth != next).then(|| {
+    Ruling::unless((call.nth != next).then_some(move || {
         format!("{} calls its {}th call number {}", book.request_name(call.request), next, call.nth)
     }))
 }
 
-pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let is_open = book.request(begun.request).is_some_and(|page| page.phase == Phase::Open);
-    Ruling::unless(
-        (!is_open)
-            .then(|| format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))),
-    )
+pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let is_open = begun.page.is_some_and(|page| page.phase == Phase::Open);
+    Ruling::unless((!is_open).then_some(move || {
+        format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))
+    }))
 }
 
 /// The law is put to the test by every true terminal fault.
@@ -64,32 +60,41 @@ pub(super) fn meets_terminal(truth: Option<Class>) -> Ruling {
     if truth.is_some_and(Class::is_terminal) { Ruling::Held } else { Ruling::Silent }
 }
 
-pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some(fault) = book.request(begun.request).and_then(|page| page.terminal) else {
+pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let Some(fault) = begun.page.and_then(|page| page.terminal) else {
         return Ruling::Silent;
     };
-    Ruling::Broken(format!(
-        "{} calls {} after {} from {} at {} (entry {})",
-        who(book, begun),
-        route(book, begun),
-        fault.class.label(),
-        book.route_name(fault.route),
-        fault.at,
-        fault.seq,
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} after {} from {} at {} (entry {})",
+            who(book, begun),
+            route(book, begun),
+            fault.class.label(),
+            book.route_name(fault.route),
+            fault.at,
+            fault.seq,
+        )
+    })
 }
 
-pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let reasons = book.forbidding(begun.request, begun.route);
-    Ruling::unless((!reasons.is_empty()).then(|| {
+pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let reasons = forbidding(begun);
+    Ruling::unless((!reasons.is_empty()).then_some(move || {
         let told = tell(book, begun, reasons);
         format!("{} calls {}, which is excluded: {told}", who(book, begun), route(book, begun))
     }))
 }
 
+/// What forbids a call: everything that excludes the route, and a worst case above the request's cap. (What
+/// must stay affordable besides, for retries, forbids no call that is made.)
+fn forbidding(begun: &Begun<'_>) -> Reasons {
+    let fits = begun.page.is_some_and(|page| begun.truth.worst_case <= page.account.cap.money);
+    if fits { begun.truth.reasons.without(Reason::RequestBudget) } else { begun.truth.reasons }
+}
+
 /// `data_residency, missing_capability:tools, request_budget:$0.064 of $0.050`.
-fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
-    let truth = book.truth(begun.request, begun.route);
+fn tell(book: &Book<'_>, begun: &Begun<'_>, reasons: Reasons) -> String {
+    let truth = begun.truth;
     let words: Vec<String> = reasons
         .iter()
         .map(|reason| match reason {
@@ -99,7 +104,7 @@ fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
                 format!("{}:{name}", reason.label())
             }
             Reason::RequestBudget => {
-                let cap = book.request(begun.request).map(|page| page.request.envelope.cost_max);
+                let cap = begun.page.map(|page| page.account.cap.money);
                 let cap = cap.unwrap_or_default();
                 format!("{}:${} of ${cap}", reason.label(), truth.worst_case)
             }
@@ -115,40 +120,42 @@ fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
     words.join(", ")
 }
 
-pub(super) fn script_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
+pub(super) fn script_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     match begun.scripted {
         Scripted::Foreseen => Ruling::Held,
-        Scripted::Forbidden => Ruling::Broken(format!(
-            "{} calls {}, which the scenario forbids",
-            who(book, begun),
-            route(book, begun)
-        )),
+        Scripted::Forbidden => Ruling::broken(move || {
+            format!("{} calls {}, which the scenario forbids", who(book, begun), route(book, begun))
+        }),
     }
 }
 
-pub(super) fn no_call_after_commit(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some((_, committed)) = book.request(begun.request).and_then(|page| page.committed) else {
+pub(super) fn no_call_after_commit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let Some((_, committed)) = begun.page.and_then(|page| page.committed) else {
         return Ruling::Silent;
     };
-    Ruling::Broken(format!(
-        "{} calls {} after output of {} was visible",
-        who(book, begun),
-        route(book, begun),
-        book.route_name(committed)
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} after output of {} was visible",
+            who(book, begun),
+            route(book, begun),
+            book.route_name(committed)
+        )
+    })
 }
 
 /// A slot is not used again while its call is in flight.
 pub(super) fn slot_is_free(book: &Book<'_>, call: CallId) -> Ruling {
     let flying = book.call(call).filter(|page| page.phase == CallPhase::Flying);
     flying.map_or(Ruling::Silent, |page| {
-        Ruling::Broken(format!("the call of {} is not over and its slot is used again", book.name(page.name)))
+        Ruling::broken(move || {
+            format!("the call of {} is not over and its slot is used again", book.name(page.name))
+        })
     })
 }
 
 pub(super) fn is_in_flight(book: &Book<'_>, call: CallId) -> Ruling {
     let phase = book.call(call).map_or(CallPhase::Vacant, |page| page.phase);
-    Ruling::unless((phase != CallPhase::Flying).then(|| {
+    Ruling::unless((phase != CallPhase::Flying).then_some(move || {
         let whose = book.call(call).map_or_else(|| "nobody".to_owned(), |page| book.name(page.name));
         format!("a call of {whose} is heard of that is not in flight")
     }))
@@ -161,11 +168,11 @@ pub(super) fn never_ended(book: &Book<'_>, page: &CallPage) -> Option<String> {
     })
 }
 
-fn who(book: &Book<'_>, begun: &Begun) -> String {
+fn who(book: &Book<'_>, begun: &Begun<'_>) -> String {
     book.request_name(begun.request)
 }
 
-fn route<'a>(book: &'a Book<'_>, begun: &Begun) -> &'a str {
+fn route<'a>(book: &'a Book<'_>, begun: &Begun<'_>) -> &'a str {
     book.route_name(begun.route)
 }
 

@@ -10,23 +10,61 @@ use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
 /// A wait that was not slept.
 #[derive(Clone, Copy)]
-pub(super) struct RefusedWait {
-    pub(super) request: RequestId,
-    pub(super) wait: Duration,
-    pub(super) left: Duration,
-    pub(super) why: WaitRefusal,
+pub(in crate::judge) struct RefusedWait {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) wait: Duration,
+    pub(in crate::judge) left: Duration,
+    pub(in crate::judge) why: WaitRefusal,
 }
 
-pub(super) fn true_reasons(
-    book: &Book<'_>,
-    entry: &Entry<'_>,
-    request: RequestId,
-    candidates: &[Candidate],
-) -> Ruling {
-    let truths = book.truths(request);
+/// What the gateway says of the routes, and what is true of them.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Weighed<'b> {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) candidates: &'b [Candidate],
+    pub(in crate::judge) truths: &'b [Truth],
+    pub(in crate::judge) fit: Fit,
+}
+
+/// How the verdicts on all routes fit the truth.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::judge) enum Fit {
+    /// The envelope alone bears every one out: those are excluded that must be, and no others.
+    Exact,
+    /// That must be looked at closely.
+    Unclear,
+}
+
+impl<'b> Weighed<'b> {
+    /// Holds the verdicts against the envelope's truths.
+    pub(in crate::judge) fn new(
+        book: &'b Book<'_>,
+        request: RequestId,
+        candidates: &'b [Candidate],
+    ) -> Weighed<'b> {
+        let truths = book.truths(request);
+        let is_exact = candidates.len() == truths.len()
+            && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
+                candidate.route.index() == at && is_borne_out(&candidate.verdict, truth)
+            });
+        Weighed { request, candidates, truths, fit: if is_exact { Fit::Exact } else { Fit::Unclear } }
+    }
+}
+
+pub(super) fn true_reasons(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+    match weighed.fit {
+        Fit::Exact => Ruling::Held,
+        Fit::Unclear => look_closely(book, entry, weighed),
+    }
+}
+
+/// As [`true_reasons`], where the envelope alone does not bear every verdict out.
+#[cold]
+fn look_closely(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+    let Weighed { request, candidates, truths, .. } = *weighed;
     if candidates.len() != truths.len() {
         let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));
-        return Ruling::Broken(format!("for {who}, {told} of {all} routes are considered"));
+        return Ruling::broken(move || format!("for {who}, {told} of {all} routes are considered"));
     }
     let mut pairs = (0u16..).zip(candidates.iter().zip(truths));
     let flaw = pairs.find_map(|(at, (candidate, truth))| {
@@ -35,7 +73,18 @@ pub(super) fn true_reasons(
         }
         flaw(book, entry.at, request, candidate, truth)
     });
-    Ruling::unless(flaw.map(|flaw| format!("for {}, {flaw}", book.request_name(request))))
+    Ruling::unless(flaw.map(|flaw| move || format!("for {}, {flaw}", book.request_name(request))))
+}
+
+/// Whether the envelope alone bears a verdict out: nothing else need be looked at. So it is with most.
+fn is_borne_out(verdict: &Verdict, truth: &Truth) -> bool {
+    match verdict {
+        Verdict::Excluded { reasons, missing } => {
+            *reasons == truth.reasons && *missing == truth.missing && !reasons.is_empty()
+        }
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => truth.reasons.is_empty(),
+        Verdict::Gated { .. } | Verdict::Spent | Verdict::Unaffordable { .. } => false,
+    }
 }
 
 /// What is wrong with the verdict on one route.
@@ -50,8 +99,7 @@ fn flaw(
     let name = || book.route_name(route);
     let is_true = match candidate.verdict {
         Verdict::Excluded { reasons, missing } => {
-            let lacks = truth.missing.filter(|_| truth.reasons.has(Reason::MissingCapability));
-            if reasons == truth.reasons && missing == lacks && !reasons.is_empty() {
+            if reasons == truth.reasons && missing == truth.missing && !reasons.is_empty() {
                 return None;
             }
             let (told, truth) = (words(reasons), words(truth.reasons));
@@ -112,8 +160,10 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Abandoned => return Ruling::Silent,
     };
     Ruling::unless(found.map(|route| {
-        let (who, what) = (book.request_name(id), reply.outcome.label());
-        format!("{who} is answered {what} while {} can be used", book.route_name(route))
+        move || {
+            let (who, what) = (book.request_name(id), reply.outcome.label());
+            format!("{who} is answered {what} while {} can be used", book.route_name(route))
+        }
     }))
 }
 
@@ -127,38 +177,43 @@ fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp)
 /// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much.
 pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
     let Some(page) = book.request(refused.request) else { return Ruling::Silent };
-    let left = page.request.deadline.since(at);
+    let left = page.deadline.since(at);
     let asked = book.told.latest().max(page.hint.map_or(Timestamp::ZERO, |(_, until)| until)).since(at);
     let is_true = refused.left == left
         && match refused.why {
             WaitRefusal::Deadline => refused.wait >= left,
             WaitRefusal::TooLong => asked.min(refused.wait) > book.facts.limits.hint_max,
         };
-    Ruling::unless((!is_true).then(|| {
+    Ruling::unless((!is_true).then_some(move || {
         let (who, why) = (book.request_name(refused.request), refused.why.label());
         format!("{who} refuses to wait {} with {left} left, because of {why}", refused.wait)
     }))
 }
 
 pub(super) fn caused(book: &Book<'_>, entry: &Entry<'_>) -> Ruling {
-    let expected = book.last.map_or(0, |(seq, _)| seq + 1);
-    let is_counted = entry.seq == expected;
-    let is_in_time = book.last.is_none_or(|(_, at)| entry.at >= at);
     let is_caused = match entry.cause {
         Some(cause) => cause < entry.seq,
         None => !needs_a_cause(&entry.what),
     };
-    if is_counted && is_in_time && is_caused {
+    if is_caused && entry.seq == book.due && entry.at >= book.now {
         return Ruling::Held;
     }
-    Ruling::Broken(match (is_counted, is_in_time) {
-        (false, _) => format!("entry {} comes where {expected} is due", entry.seq),
-        (true, false) => format!("entry {} is at {}, before the one before it", entry.seq, entry.at),
-        (true, true) => match entry.cause {
-            Some(cause) => format!("entry {} is caused by entry {cause}", entry.seq),
-            None => format!("entry {} has no cause", entry.seq),
-        },
-    })
+    Ruling::broken(move || disorder(book, entry))
+}
+
+/// What is wrong with the place of an entry.
+#[cold]
+fn disorder(book: &Book<'_>, entry: &Entry<'_>) -> String {
+    if entry.seq != book.due {
+        return format!("entry {} comes where {} is due", entry.seq, book.due);
+    }
+    if entry.at < book.now {
+        return format!("entry {} is at {}, before the one before it", entry.seq, entry.at);
+    }
+    match entry.cause {
+        Some(cause) => format!("entry {} is caused by entry {cause}", entry.seq),
+        None => format!("entry {} has no cause", entry.seq),
+    }
 }
 
 /// Whatever the gateway does or says, and whatever becomes of a call.

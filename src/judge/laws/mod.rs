@@ -9,11 +9,21 @@ mod money;
 mod replies;
 mod sleeps;
 
+pub(super) use evidence::{Fit, RefusedWait, Weighed};
+pub(super) use gates::Told;
 pub use law::{LAWS, Law};
+pub(super) use replies::Reply;
+pub(super) use sleeps::Sleep;
 
-use super::book::Book;
-use crate::sim::{Entry, What};
-use crate::units::Timestamp;
+use super::book::{Book, CallPage, CallPhase, RequestPage, Truth};
+use crate::gateway::{Basis, Call};
+use crate::policy::breaker;
+use crate::policy::cooldown::Bench;
+use crate::policy::health;
+use crate::policy::ledger::{Amount, Settlement};
+use crate::policy::taxonomy::Class;
+use crate::sim::{Entry, RouteFact, Scripted};
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
 
 /// How many breaches of a law are kept in words; all are counted.
 pub const BREACHES_KEPT: usize = 5;
@@ -59,15 +69,58 @@ pub struct Laws {
     tallies: [Tally; LAWS],
 }
 
-/// A call that an upstream took.
+/// A call that an upstream took, with what the book says of it: looked up once, for all laws and others.
 #[derive(Clone, Copy)]
-struct Begun {
-    call: crate::units::CallId,
-    request: crate::units::RequestId,
-    route: crate::units::RouteId,
-    credential: crate::units::CredentialId,
-    scripted: crate::sim::Scripted,
-    at: Timestamp,
+pub(super) struct Begun<'b> {
+    pub(super) call: CallId,
+    pub(super) request: RequestId,
+    pub(super) route: RouteId,
+    pub(super) credential: CredentialId,
+    pub(super) scripted: Scripted,
+    pub(super) at: Timestamp,
+    /// Its request.
+    pub(super) page: Option<&'b RequestPage>,
+    /// The route as it truly is.
+    pub(super) fact: Option<&'b RouteFact>,
+    /// What is true of the route for the request.
+    pub(super) truth: Truth,
+    /// The most it can cost and use.
+    pub(super) worst_case: Amount,
+    /// What the gateway announced in this slot.
+    announced: Option<&'b CallPage>,
+}
+
+impl<'b> Begun<'b> {
+    /// Looks up what the book says of a call.
+    pub(super) fn new(
+        book: &'b Book<'_>,
+        at: Timestamp,
+        (call, request): (CallId, RequestId),
+        (route, credential): (RouteId, CredentialId),
+        scripted: Scripted,
+    ) -> Begun<'b> {
+        let (page, truth) = (book.request(request), book.truth(request, route));
+        let tokens = page.map_or(0, |page| page.estimate);
+        Begun {
+            call,
+            request,
+            route,
+            credential,
+            scripted,
+            at,
+            page,
+            fact: book.route(route),
+            truth,
+            worst_case: Amount { money: truth.worst_case, tokens },
+            announced: book.call(call).filter(|page| page.phase == CallPhase::Asked),
+        }
+    }
+
+    /// Until when a response to its request asked for this route to be left alone.
+    pub(super) fn own_hint(&self) -> Timestamp {
+        let hint = self.page.and_then(|page| page.hint).filter(|(route, _)| *route == self.route);
+        hint.map_or(Timestamp::ZERO, |(_, until)| until)
+    }
 }
 
 impl Default for Laws {
@@ -97,38 +150,18 @@ impl Laws {
         }
     }
 
-    /// Looks at an entry, before the book takes it in.
-    pub(super) fn look(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
+    /// Any entry.
+    pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
         self.rule(Law::Caused, entry, evidence::caused(book, entry));
-        match entry.what {
-            What::CallBegun { call, request, route, credential, scripted } => {
-                let begun = Begun { call, request, route, credential, scripted, at: entry.at };
-                self.look_at_call(book, entry, &begun);
-            }
-            What::Arrived { request, .. } => {
-                self.rule(Law::OneReplyOneClose, entry, replies::slot_is_free(book, request.id));
-            }
-            What::CallVisible { call } => {
-                self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
-                self.rule(Law::OneStream, entry, replies::shows_one_call(book, call));
-            }
-            What::CallEnded { call, truth, .. } => {
-                self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
-                self.rule(Law::TerminalStops, entry, calls::meets_terminal(truth));
-            }
-            What::CallLost { call } => {
-                self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
-            }
-            What::Considered { request, candidates } => {
-                self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, request, candidates));
-            }
-            What::Acted(action) => self.look_at_action(book, entry, action),
-            What::Decided(decision) => self.look_at_decision(book, entry, decision),
-            What::Declared(_) | What::Abandoned { .. } | What::Woke { .. } | What::Operated { .. } => {}
-        }
     }
 
-    fn look_at_call(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun) {
+    /// A request came in.
+    pub(super) fn arrived(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId) {
+        self.rule(Law::OneReplyOneClose, entry, replies::slot_is_free(book, request));
+    }
+
+    /// An upstream took a call.
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun<'_>) {
         self.rule(Law::AttemptsWithinBudget, entry, calls::attempts_within_budget(book, begun));
         self.rule(Law::LegsWithinLimit, entry, calls::legs_within_limit(book, begun));
         self.rule(Law::EveryCallIsAnnounced, entry, calls::every_call_is_announced(book, begun));
@@ -145,95 +178,115 @@ impl Laws {
         self.rule(Law::ScriptRespected, entry, calls::script_respected(book, begun));
     }
 
-    fn look_at_action(&mut self, book: &Book<'_>, entry: &Entry<'_>, action: &crate::gateway::Action) {
-        use crate::gateway::Action;
-        match action {
-            Action::Call(call) => {
-                self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, call.call));
-                self.rule(Law::EveryCallIsAnnounced, entry, calls::is_numbered(book, call));
-            }
-            Action::Commit { request, call } => {
-                self.rule(Law::OneStream, entry, replies::commits_once(book, *request, *call));
-            }
-            Action::Cancel { .. } => {}
-            Action::Reply { request, outcome, attempts, left } => {
-                let reply = replies::Reply {
-                    request: *request,
-                    outcome: *outcome,
-                    attempts: *attempts,
-                    left: *left,
-                    at: entry.at,
-                };
-                self.rule(Law::OneReplyOneClose, entry, replies::is_open(book, &reply));
-                self.rule(Law::ReplyWithinDeadline, entry, replies::reply_within_deadline(book, &reply));
-                self.rule(Law::TerminalKeepsItsName, entry, replies::terminal_keeps_its_name(book, &reply));
-                self.rule(Law::OneStream, entry, replies::replies_what_was_seen(book, &reply));
-                self.rule(Law::NoFalseNoCandidate, entry, evidence::no_false_no_candidate(book, &reply));
-                self.rule(Law::OutcomeIsTrue, entry, replies::outcome_is_true(book, &reply));
-            }
-            Action::Close { request, spent } => {
-                self.rule(Law::OneReplyOneClose, entry, replies::closes_last(book, *request));
-                self.rule(Law::BooksBalance, entry, money::closes_at_the_sum(book, *request, *spent));
-            }
-        }
+    /// The first output of a call left the upstream.
+    pub(super) fn visible(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+        self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
+        self.rule(Law::OneStream, entry, replies::shows_one_call(book, call));
     }
 
-    fn look_at_decision(&mut self, book: &Book<'_>, entry: &Entry<'_>, decision: &crate::gateway::Decision) {
-        use crate::gateway::Decision;
-        match decision {
-            Decision::Settled { call, basis, settlement } => {
-                self.rule(
-                    Law::BooksBalance,
-                    entry,
-                    money::settles_the_receipt(book, *call, *basis, settlement),
-                );
-            }
-            Decision::Signalled { .. } => {
-                self.rule(Law::NeutralMovesNothing, entry, gates::neutral_is_told_neutral(book, decision));
-            }
-            Decision::BreakerMoved { breaker, transition } => {
-                let moved = gates::neutral_moves_no_breaker(book, *breaker, transition);
-                self.rule(Law::NeutralMovesNothing, entry, moved);
-                let ruling = gates::opens_in_time(book, entry.at, *breaker, transition);
-                self.rule(Law::BreakerRespected, entry, ruling);
-            }
-            Decision::HealthMoved { health, moved } => {
-                let moved = gates::neutral_moves_no_health(book, *health, moved);
-                self.rule(Law::NeutralMovesNothing, entry, moved);
-            }
-            Decision::Benched { what, until, .. } => {
-                self.rule(Law::BenchesOnlyGrow, entry, gates::benches_only_grow(book, *what, *until));
-            }
-            Decision::RetryScheduled { request, at, delay, route, amount, hint: _ } => {
-                let sleep = sleeps::Sleep {
-                    request: *request,
-                    from: entry.at,
-                    at: *at,
-                    delay: *delay,
-                    route: *route,
-                    amount: *amount,
-                };
-                self.rule(Law::NoSleepPastDeadline, entry, sleeps::no_sleep_past_deadline(book, &sleep));
-                self.rule(Law::RetryAfterIsAFloor, entry, sleeps::retry_after_is_a_floor(book, &sleep));
-                self.rule(Law::SleepsHaveAQuote, entry, sleeps::sleeps_have_a_quote(book, &sleep));
-            }
-            Decision::WaitRefused { request, wait, left, why } => {
-                let refused =
-                    evidence::RefusedWait { request: *request, wait: *wait, left: *left, why: *why };
-                self.rule(Law::TrueReasons, entry, evidence::refuses_a_wait(book, entry.at, &refused));
-            }
-            Decision::Reserved { .. }
-            | Decision::Denied { .. }
-            | Decision::Classified { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::TimedOut { .. } => {}
-        }
+    /// A call is over and billed.
+    pub(super) fn ended(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, truth: Option<Class>) {
+        self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
+        self.rule(Law::TerminalStops, entry, calls::meets_terminal(truth));
+    }
+
+    /// A cancelled call will never be billed.
+    pub(super) fn lost(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+        self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
+    }
+
+    /// The gateway weighed the routes.
+    pub(super) fn considered(&mut self, book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) {
+        self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, weighed));
+    }
+
+    /// It called an upstream.
+    pub(super) fn called(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: &Call) {
+        self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, call.call));
+        self.rule(Law::EveryCallIsAnnounced, entry, calls::is_numbered(book, call));
+    }
+
+    /// From here on the caller sees this call's bytes.
+    pub(super) fn committed(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, call: CallId) {
+        self.rule(Law::OneStream, entry, replies::commits_once(book, request, call));
+    }
+
+    /// It answered the caller.
+    pub(super) fn replied(&mut self, book: &Book<'_>, entry: &Entry<'_>, reply: &Reply) {
+        self.rule(Law::OneReplyOneClose, entry, replies::is_open(book, reply));
+        self.rule(Law::ReplyWithinDeadline, entry, replies::reply_within_deadline(book, reply));
+        self.rule(Law::TerminalKeepsItsName, entry, replies::terminal_keeps_its_name(book, reply));
+        self.rule(Law::OneStream, entry, replies::replies_what_was_seen(book, reply));
+        self.rule(Law::NoFalseNoCandidate, entry, evidence::no_false_no_candidate(book, reply));
+        self.rule(Law::OutcomeIsTrue, entry, replies::outcome_is_true(book, reply));
+    }
+
+    /// The last bill of a request is in.
+    pub(super) fn closed(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, spent: Money) {
+        self.rule(Law::OneReplyOneClose, entry, replies::closes_last(book, request));
+        self.rule(Law::BooksBalance, entry, money::closes_at_the_sum(book, request, spent));
+    }
+
+    /// A call's cost is final, or assumed.
+    pub(super) fn settled(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        call: CallId,
+        basis: Basis,
+        settlement: &Settlement,
+    ) {
+        self.rule(Law::BooksBalance, entry, money::settles_the_receipt(book, call, basis, settlement));
+    }
+
+    /// The gateway says what a result says about health.
+    pub(super) fn signalled(&mut self, book: &Book<'_>, entry: &Entry<'_>, told: &Told) {
+        self.rule(Law::NeutralMovesNothing, entry, gates::neutral_is_told_neutral(book, told));
+    }
+
+    /// A breaker moved.
+    pub(super) fn breaker_moved(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        id: BreakerId,
+        moved: &breaker::Transition,
+    ) {
+        self.rule(Law::NeutralMovesNothing, entry, gates::neutral_moves_no_breaker(book, id, moved));
+        self.rule(Law::BreakerRespected, entry, gates::opens_in_time(book, entry.at, id, moved));
+    }
+
+    /// A health state moved.
+    pub(super) fn health_moved(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        id: HealthId,
+        moved: &health::Move,
+    ) {
+        self.rule(Law::NeutralMovesNothing, entry, gates::neutral_moves_no_health(book, id, moved));
+    }
+
+    /// Something is left alone for a time.
+    pub(super) fn benched(&mut self, book: &Book<'_>, entry: &Entry<'_>, what: Bench, until: Timestamp) {
+        self.rule(Law::BenchesOnlyGrow, entry, gates::benches_only_grow(book, what, until));
+    }
+
+    /// Another attempt is planned.
+    pub(super) fn sleeps(&mut self, book: &Book<'_>, entry: &Entry<'_>, sleep: &Sleep) {
+        self.rule(Law::NoSleepPastDeadline, entry, sleeps::no_sleep_past_deadline(book, sleep));
+        self.rule(Law::RetryAfterIsAFloor, entry, sleeps::retry_after_is_a_floor(book, sleep));
+        self.rule(Law::SleepsHaveAQuote, entry, sleeps::sleeps_have_a_quote(book, sleep));
+    }
+
+    /// A wait was not slept.
+    pub(super) fn refuses_a_wait(&mut self, book: &Book<'_>, entry: &Entry<'_>, refused: &RefusedWait) {
+        self.rule(Law::TrueReasons, entry, evidence::refuses_a_wait(book, entry.at, refused));
     }
 
     /// The run is over: what is still open never ended.
     pub(super) fn end(&mut self, book: &Book<'_>) {
-        let (seq, at) = book.last.unwrap_or_default();
+        let (seq, at) = book.last();
         for page in book.requests() {
             if let Some(sentence) = replies::never_closed(book, page) {
                 self.tallies[Law::OneReplyOneClose as usize].note(self.seed, seq, at, sentence);
@@ -250,13 +303,14 @@ impl Laws {
         let tally = &mut self.tallies[law as usize];
         match ruling {
             Ruling::Silent => {}
-            Ruling::Held => tally.exercised += 1,
+            Ruling::Held => tally.exercised = tally.exercised.wrapping_add(1), // one an entry: it never wraps
             Ruling::Broken(sentence) => tally.note(self.seed, entry.seq, entry.at, sentence),
         }
     }
 }
 
 impl Tally {
+    #[cold]
     fn note(&mut self, seed: u64, seq: u64, at: Timestamp, sentence: String) {
         self.exercised += 1;
         self.breaches += 1;
@@ -268,7 +322,22 @@ impl Tally {
 
 impl Ruling {
     /// Held, unless there is something to say against it.
-    fn unless(broken: Option<String>) -> Ruling {
-        broken.map_or(Ruling::Held, Ruling::Broken)
+    fn unless(breach: Option<impl FnOnce() -> String>) -> Ruling {
+        match breach {
+            None => Ruling::Held,
+            Some(tell) => Ruling::broken(tell),
+        }
     }
+
+    /// Broken, in these words.
+    fn broken(tell: impl FnOnce() -> String) -> Ruling {
+        Ruling::Broken(told(tell))
+    }
+}
+
+/// The words for a breach, found out of the way of what holds: nearly everything does.
+#[cold]
+#[inline(never)]
+fn told(tell: impl FnOnce() -> String) -> String {
+    tell()
 }

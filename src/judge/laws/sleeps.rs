@@ -7,25 +7,29 @@ use crate::units::{Duration, Money, RequestId, RouteId, Timestamp};
 
 /// A wait that was planned.
 #[derive(Clone, Copy)]
-pub(super) struct Sleep {
-    pub(super) request: RequestId,
-    pub(super) from: Timestamp,
-    pub(super) at: Timestamp,
-    pub(super) delay: Duration,
-    pub(super) route: RouteId,
-    pub(super) amount: Money,
+pub(in crate::judge) struct Sleep {
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) from: Timestamp,
+    pub(in crate::judge) at: Timestamp,
+    pub(in crate::judge) delay: Duration,
+    pub(in crate::judge) route: RouteId,
+    pub(in crate::judge) amount: Money,
 }
 
 /// At the very instant of the deadline the deadline comes first: nothing can be made of that wait.
 pub(super) fn no_sleep_past_deadline(book: &Book<'_>, sleep: &Sleep) -> Ruling {
-    let deadline = book.request(sleep.request).map_or(Timestamp::ZERO, |page| page.request.deadline);
+    let deadline = book.request(sleep.request).map_or(Timestamp::ZERO, |page| page.deadline);
     let is_late = sleep.at >= deadline;
     let is_wrong = sleep.from.after(sleep.delay) != sleep.at;
     let who = || book.request_name(sleep.request);
     if is_late {
-        return Ruling::Broken(format!("{} sleeps until {}, its deadline is {deadline}", who(), sleep.at));
+        return Ruling::broken(move || {
+            format!("{} sleeps until {}, its deadline is {deadline}", who(), sleep.at)
+        });
     }
-    Ruling::unless(is_wrong.then(|| format!("{} sleeps {}, not until {}", who(), sleep.delay, sleep.at)))
+    Ruling::unless(
+        is_wrong.then_some(move || format!("{} sleeps {}, not until {}", who(), sleep.delay, sleep.at)),
+    )
 }
 
 pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
@@ -36,7 +40,7 @@ pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
     if floor <= sleep.from {
         return Ruling::Silent;
     }
-    Ruling::unless((sleep.at < floor).then(|| {
+    Ruling::unless((sleep.at < floor).then_some(move || {
         format!(
             "{} plans to call {} at {}, which asked to be left alone until {floor}",
             book.request_name(sleep.request),
@@ -47,36 +51,38 @@ pub(super) fn retry_after_is_a_floor(book: &Book<'_>, sleep: &Sleep) -> Ruling {
 }
 
 /// What is planned for now is not told as a sleep: the call itself is looked at. A first call is no retry.
-pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun) -> Ruling {
-    let Some(page) = book.request(begun.request).filter(|page| page.attempts > 0) else {
+pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    if begun.page.is_none_or(|page| page.attempts == 0) {
         return Ruling::Silent;
-    };
+    }
     let told = book.told.call_until(book.facts, begun.route, begun.credential);
-    let own =
-        page.hint.filter(|(route, _)| *route == begun.route).map_or(Timestamp::ZERO, |(_, until)| until);
-    let floor = told.max(own);
+    let floor = told.max(begun.own_hint());
     if floor <= begun.at {
         return Ruling::Silent;
     }
-    Ruling::Broken(format!(
-        "{} calls {} again at {}, which asked to be left alone until {floor}",
-        book.request_name(begun.request),
-        book.route_name(begun.route),
-        begun.at,
-    ))
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} again at {}, which asked to be left alone until {floor}",
+            book.request_name(begun.request),
+            book.route_name(begun.route),
+            begun.at,
+        )
+    })
 }
 
 pub(super) fn sleeps_have_a_quote(book: &Book<'_>, sleep: &Sleep) -> Ruling {
     let Some(page) = book.request(sleep.request) else {
-        return Ruling::Broken("a request that never arrived sleeps".to_owned());
+        return Ruling::broken(move || "a request that never arrived sleeps".to_owned());
     };
     Ruling::unless(flaw(book, sleep, page).map(|flaw| {
-        format!(
-            "{} sleeps until {} for {}, which {flaw}",
-            book.request_name(sleep.request),
-            sleep.at,
-            book.route_name(sleep.route)
-        )
+        move || {
+            format!(
+                "{} sleeps until {} for {}, which {flaw}",
+                book.request_name(sleep.request),
+                sleep.at,
+                book.route_name(sleep.route)
+            )
+        }
     }))
 }
 
@@ -97,7 +103,7 @@ fn flaw(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> Option<String> {
         Access::Broken => return Some("has an OPEN breaker then".to_owned()),
         Access::Benched => return Some("is benched then".to_owned()),
     }
-    let tokens = page.request.envelope.estimate.total();
+    let tokens = page.estimate;
     let worst_case = Amount { money: truth.worst_case, tokens };
     if let Some(refusal) = book.refusal(sleep.request, worst_case, sleep.at) {
         return Some(format!("is not affordable: {}", refusal.sentence()));

@@ -1,0 +1,226 @@
+//! Who cares about which entry. The laws, the metrics and the findings look at it while the book says how things
+//! stood when it came; then the book takes it in.
+
+use super::Judge;
+use super::book::Phase;
+use super::laws::{Begun, RefusedWait, Reply, Sleep, Told, Weighed};
+use crate::gateway::{Action, Basis, Call, Candidate, Decision, Receipt, Request};
+use crate::policy::cooldown::Bench;
+use crate::policy::ledger::Settlement;
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::Class;
+use crate::policy::{breaker, health};
+use crate::sim::{Entry, Observer, RequestName, Scripted, What};
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
+
+impl Observer for Judge<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.watch.look(entry);
+        self.laws.entry(&self.book, entry);
+        self.book.turn(entry);
+        match entry.what {
+            What::Declared(_) => {}
+            What::Arrived { request, name } => self.arrived(entry, request, name),
+            What::Abandoned { request } => self.book.abandon(entry, request),
+            What::Woke { wait } => self.book.wake(entry, wait),
+            What::Operated { command } => self.book.operate(entry, command),
+            What::CallBegun { call, request, route, credential, scripted } => {
+                self.begun(entry, (call, request), (route, credential), scripted);
+            }
+            What::CallVisible { call } => self.visible(entry, call),
+            What::CallEnded { call, truth, code: _, receipt } => self.ended(entry, call, truth, receipt),
+            What::CallLost { call } => self.lost(entry, call),
+            What::Considered { request, candidates } => self.considered(entry, request, candidates),
+            What::Acted(action) => self.acted(entry, action),
+            What::Decided(decision) => self.decided(entry, decision),
+        }
+    }
+}
+
+/// One function a kind of entry, never inlined: a short one does not pay for the registers of a long one.
+impl Judge<'_> {
+    #[inline(never)]
+    fn arrived(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
+        self.laws.arrived(&self.book, entry, request.id);
+        self.metrics.arrived(request.payer.tenant);
+        self.book.arrive(entry, request, name);
+    }
+
+    #[inline(never)]
+    fn begun(
+        &mut self,
+        entry: &Entry<'_>,
+        (call, request): (CallId, RequestId),
+        (route, credential): (RouteId, CredentialId),
+        scripted: Scripted,
+    ) {
+        let begun = Begun::new(&self.book, entry.at, (call, request), (route, credential), scripted);
+        self.laws.begun(&self.book, entry, &begun);
+        self.metrics.begun(&begun);
+        self.findings.begun(&self.book, entry, &begun);
+        self.book.begin(entry, call, request, route, credential);
+    }
+
+    #[inline(never)]
+    fn visible(&mut self, entry: &Entry<'_>, call: CallId) {
+        self.laws.visible(&self.book, entry, call);
+        self.metrics.visible(&self.book, entry.at, call);
+        self.book.show(entry, call);
+    }
+
+    #[inline(never)]
+    fn ended(&mut self, entry: &Entry<'_>, call: CallId, truth: Option<Class>, receipt: &Receipt) {
+        self.laws.ended(&self.book, entry, call, truth);
+        if let Some(page) = self.book.call(call) {
+            let invoice = page.read(truth, receipt);
+            self.metrics.billed(page, &invoice);
+            self.findings.billed(&self.book, entry, page, &invoice);
+        }
+        self.book.end(entry, call, truth, receipt);
+    }
+
+    #[inline(never)]
+    fn lost(&mut self, entry: &Entry<'_>, call: CallId) {
+        self.laws.lost(&self.book, entry, call);
+        self.metrics.lost(&self.book, call);
+        self.findings.lost(&self.book, entry, call);
+        self.book.lose(call);
+    }
+
+    #[inline(never)]
+    fn considered(&mut self, entry: &Entry<'_>, request: RequestId, candidates: &[Candidate]) {
+        let weighed = Weighed::new(&self.book, request, candidates);
+        self.laws.considered(&self.book, entry, &weighed);
+        self.metrics.considered(&self.book, &weighed);
+        self.book.consider(request);
+    }
+
+    fn acted(&mut self, entry: &Entry<'_>, action: &Action) {
+        match action {
+            Action::Call(call) => self.called(entry, call),
+            Action::Commit { request, call } => self.committed(entry, *request, *call),
+            Action::Cancel { call, why: _ } => self.cancelled(entry, *call),
+            Action::Reply { request, outcome, attempts, left } => {
+                let (request, outcome, attempts, left) = (*request, *outcome, *attempts, *left);
+                self.replied(entry, &Reply { request, outcome, attempts, left, at: entry.at });
+            }
+            Action::Close { request, spent } => self.closed(entry, *request, *spent),
+        }
+    }
+
+    #[inline(never)]
+    fn committed(&mut self, entry: &Entry<'_>, request: RequestId, call: CallId) {
+        self.laws.committed(&self.book, entry, request, call);
+        self.book.commit(request, call);
+    }
+
+    #[inline(never)]
+    fn cancelled(&mut self, entry: &Entry<'_>, call: CallId) {
+        self.metrics.cancelled(&self.book, call);
+        self.book.cancel(entry, call);
+    }
+
+    #[inline(never)]
+    fn closed(&mut self, entry: &Entry<'_>, request: RequestId, spent: Money) {
+        self.laws.closed(&self.book, entry, request, spent);
+        self.book.go_to(request, Phase::Closed);
+    }
+
+    #[inline(never)]
+    fn called(&mut self, entry: &Entry<'_>, call: &Call) {
+        self.laws.called(&self.book, entry, call);
+        self.book.ask(call);
+    }
+
+    #[inline(never)]
+    fn replied(&mut self, entry: &Entry<'_>, reply: &Reply) {
+        self.laws.replied(&self.book, entry, reply);
+        self.metrics.replied(&self.book, reply);
+        self.book.go_to(reply.request, Phase::Replied);
+    }
+
+    fn decided(&mut self, entry: &Entry<'_>, decision: &Decision) {
+        match *decision {
+            Decision::Reserved { request, route: _, amount, window: _ } => self.book.reserve(request, amount),
+            Decision::Denied { request, .. } => self.metrics.denied(&self.book, request),
+            Decision::Signalled {
+                call,
+                breaker,
+                health,
+                class: _,
+                signal,
+                standing,
+                breaker_failures,
+                health_failures,
+            } => {
+                let told =
+                    Told { call, breaker, health, signal, standing, breaker_failures, health_failures };
+                self.signalled(entry, &told);
+            }
+            Decision::BreakerMoved { breaker, ref transition } => {
+                self.breaker_moved(entry, breaker, transition);
+            }
+            Decision::HealthMoved { health, ref moved } => self.health_moved(entry, health, moved),
+            Decision::Benched { what, until, class: _ } => self.benched(entry, what, until),
+            Decision::Settled { call, basis, ref settlement } => {
+                self.settled(entry, call, basis, settlement);
+            }
+            Decision::RetryScheduled { request, at, delay, hint: _, route, amount } => {
+                self.sleeps(entry, &Sleep { request, from: entry.at, at, delay, route, amount });
+            }
+            Decision::WaitRefused { request, wait, left, why } => {
+                self.refuses_a_wait(entry, &RefusedWait { request, wait, left, why });
+            }
+            Decision::Classified { .. }
+            | Decision::Freed { .. }
+            | Decision::Alerted { .. }
+            | Decision::TimedOut { .. } => {}
+        }
+    }
+
+    #[inline(never)]
+    fn signalled(&mut self, entry: &Entry<'_>, told: &Told) {
+        self.laws.signalled(&self.book, entry, told);
+        if told.signal == Signal::Bad {
+            self.findings.signalled_bad(&self.book, entry, told.call);
+        }
+        self.book.count_failures(told.breaker, told.breaker_failures, told.health, told.health_failures);
+    }
+
+    #[inline(never)]
+    fn settled(&mut self, entry: &Entry<'_>, call: CallId, basis: Basis, settlement: &Settlement) {
+        self.laws.settled(&self.book, entry, call, basis, settlement);
+        self.book.book_in(call, basis);
+    }
+
+    #[inline(never)]
+    fn sleeps(&mut self, entry: &Entry<'_>, sleep: &Sleep) {
+        self.laws.sleeps(&self.book, entry, sleep);
+        self.metrics.waits(&self.book, sleep.request);
+    }
+
+    #[inline(never)]
+    fn breaker_moved(&mut self, entry: &Entry<'_>, id: BreakerId, moved: &breaker::Transition) {
+        self.laws.breaker_moved(&self.book, entry, id, moved);
+        self.metrics.breaker_moved(&self.book, id, entry.at);
+        self.book.move_breaker(entry, id, moved.to, moved.until);
+    }
+
+    #[inline(never)]
+    fn health_moved(&mut self, entry: &Entry<'_>, id: HealthId, moved: &health::Move) {
+        self.laws.health_moved(&self.book, entry, id, moved);
+        self.book.move_health(id, moved.to);
+    }
+
+    #[inline(never)]
+    fn benched(&mut self, entry: &Entry<'_>, what: Bench, until: Timestamp) {
+        self.laws.benched(&self.book, entry, what, until);
+        self.book.bench(what, until);
+    }
+
+    #[inline(never)]
+    fn refuses_a_wait(&mut self, entry: &Entry<'_>, refused: &RefusedWait) {
+        self.laws.refuses_a_wait(&self.book, entry, refused);
+        self.book.refuse_wait(entry, refused.request);
+    }
+}
