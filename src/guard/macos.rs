@@ -115,7 +115,7 @@ fn is_denied(probe: &Probe) -> bool {
 
 fn attempt(probe: &Probe) -> io::Result<()> {
     // SAFETY: a new descriptor is owned once, and open while its address is used.
-    let result = unsafe {
+    unsafe {
         let socket = libc::socket(probe.family, probe.kind, 0);
         if socket < 0 {
             return Err(io::Error::last_os_error());
@@ -125,8 +125,7 @@ fn attempt(probe: &Probe) -> io::Result<()> {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()), // read before the socket is closed
         }
-    };
-    result
+    }
 }
 
 /// # Safety

@@ -4,8 +4,7 @@
 //! What can be said honestly: crates that wrap the whole system (`libc`, `windows-sys`, `rustix`) are there, and could be
 //! asked for a socket. So the imports of the finished binary are read too, and the guard denies whatever is left.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Crates whose business is the network, or that bring one along.
 const CRATES: [&str; 38] = [
@@ -63,89 +62,6 @@ fn a_crate_that_opens_a_socket_is_told() {
     assert_eq!(sockets(&lock("miow")), [""; 0]);
 }
 
-/// The binary under test, and the release binary if there is one.
-#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
-#[test]
-fn the_binary_imports_no_call_that_reaches_out() {
-    let tested = PathBuf::from(env!("CARGO_BIN_EXE_faultlab"));
-    let release = tested.parent().and_then(Path::parent).map(|target| target.join("release/faultlab"));
-    for path in std::iter::once(tested).chain(release).filter(|path| path.exists()) {
-        let imports = imports(&std::fs::read(&path).unwrap());
-        if imports.is_empty() {
-            let text = format!("SKIPPED, NOT PASSED: {} imports nothing: it is static\n", path.display());
-            std::io::stderr().write_all(text.as_bytes()).unwrap();
-            continue;
-        }
-        let reaching: Vec<&String> =
-            imports.iter().filter(|name| REACHING.contains(&name.as_str())).collect();
-        assert_eq!(reaching, [""; 0], "{}", path.display());
-        let near: Vec<&String> =
-            imports.iter().filter(|name| NETWORK.iter().any(|word| name.contains(word))).collect();
-        assert!(near.iter().all(|name| KNOWN.iter().any(|known| known.0 == name.as_str())), "{near:?}");
-    }
-}
-
-/// What a program that reaches out must call.
-#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
-const REACHING: [&str; 15] = [
-    "connect",
-    "bind",
-    "listen",
-    "accept",
-    "accept4",
-    "send",
-    "sendto",
-    "sendmmsg",
-    "recvfrom",
-    "recvmmsg",
-    "getaddrinfo",
-    "gethostbyname",
-    "getnameinfo",
-    "res_query",
-    "setsockopt",
-];
-
-/// Parts of the names of the network's calls.
-#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
-const NETWORK: [&str; 8] = ["sock", "connect", "send", "recv", "addrinfo", "gethost", "res_", "accept"];
-
-/// What is there all the same, and why.
-#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
-const KNOWN: [(&str, &str); 6] = [
-    ("socket", "the guard's own probes: each must be denied"),
-    ("getsockname", "the guard asks what the descriptors are that it was started with"),
-    ("socketpair", "how the standard library starts a program: a pair of Unix sockets, to nobody outside"),
-    ("sendmsg", "over that pair"),
-    ("recvmsg", "over that pair"),
-    ("recv", "over that pair"),
-];
-
-/// The names that an ELF file leaves to others.
-#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
-fn imports(file: &[u8]) -> Vec<String> {
-    const SYMBOLS: u64 = 11;
-    assert_eq!(file[..4], *b"\x7fELF");
-    let number = |at: usize, bytes: usize| {
-        file[at..at + bytes].iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
-    };
-    let place = |at: usize| usize::try_from(number(at, 8)).unwrap();
-    let (sections, size, count) = (place(0x28), number(0x3a, 2), number(0x3c, 2));
-    let section = |index: u64| sections + usize::try_from(index * size).unwrap();
-    let mut found = Vec::new();
-    for header in (0..count).map(section).filter(|header| number(header + 4, 4) == SYMBOLS) {
-        let names = place(section(number(header + 0x28, 4)) + 0x18);
-        let (start, length) = (place(header + 0x18), place(header + 0x20));
-        for symbol in (start..start + length).step_by(24) {
-            let name = names + usize::try_from(number(symbol, 4)).unwrap();
-            let bytes = file[name..].split(|byte| *byte == 0).next().unwrap_or_default();
-            if number(symbol + 6, 2) == 0 && !bytes.is_empty() {
-                found.push(String::from_utf8_lossy(bytes).into_owned());
-            }
-        }
-    }
-    found
-}
-
 fn sockets(lock: &str) -> Vec<&str> {
     packages(lock).filter(|name| CRATES.contains(name)).collect()
 }
@@ -156,4 +72,91 @@ fn packages(lock: &str) -> impl Iterator<Item = &str> {
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
+mod imports {
+    use std::io::Write;
+    use std::path::{Path, PathBuf};
+
+    /// The binary under test, and the release binary if there is one.
+    #[test]
+    fn the_binary_imports_no_call_that_reaches_out() {
+        let tested = PathBuf::from(env!("CARGO_BIN_EXE_faultlab"));
+        let release = tested.parent().and_then(Path::parent).map(|target| target.join("release/faultlab"));
+        for path in std::iter::once(tested).chain(release).filter(|path| path.exists()) {
+            let imports = imports(&std::fs::read(&path).unwrap());
+            if imports.is_empty() {
+                let text = format!("SKIPPED, NOT PASSED: {} imports nothing: it is static\n", path.display());
+                std::io::stderr().write_all(text.as_bytes()).unwrap();
+                continue;
+            }
+            let reaching: Vec<&String> =
+                imports.iter().filter(|name| REACHING.contains(&name.as_str())).collect();
+            assert_eq!(reaching, [""; 0], "{}", path.display());
+            let near: Vec<&String> =
+                imports.iter().filter(|name| NETWORK.iter().any(|word| name.contains(word))).collect();
+            assert!(near.iter().all(|name| KNOWN.iter().any(|known| known.0 == name.as_str())), "{near:?}");
+        }
+    }
+
+    /// What a program that reaches out must call.
+    const REACHING: [&str; 15] = [
+        "connect",
+        "bind",
+        "listen",
+        "accept",
+        "accept4",
+        "send",
+        "sendto",
+        "sendmmsg",
+        "recvfrom",
+        "recvmmsg",
+        "getaddrinfo",
+        "gethostbyname",
+        "getnameinfo",
+        "res_query",
+        "setsockopt",
+    ];
+
+    /// Parts of the names of the network's calls.
+    const NETWORK: [&str; 8] = ["sock", "connect", "send", "recv", "addrinfo", "gethost", "res_", "accept"];
+
+    /// What is there all the same, and why.
+    const KNOWN: [(&str, &str); 6] = [
+        ("socket", "the guard's own probes: each must be denied"),
+        ("getsockname", "the guard asks what the descriptors are that it was started with"),
+        (
+            "socketpair",
+            "how the standard library starts a program: a pair of Unix sockets, to nobody outside",
+        ),
+        ("sendmsg", "over that pair"),
+        ("recvmsg", "over that pair"),
+        ("recv", "over that pair"),
+    ];
+
+    /// The names that an ELF file leaves to others.
+    fn imports(file: &[u8]) -> Vec<String> {
+        const SYMBOLS: u64 = 11;
+        assert_eq!(file[..4], *b"\x7fELF");
+        let number = |at: usize, bytes: usize| {
+            file[at..at + bytes].iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))
+        };
+        let place = |at: usize| usize::try_from(number(at, 8)).unwrap();
+        let (sections, size, count) = (place(0x28), number(0x3a, 2), number(0x3c, 2));
+        let section = |index: u64| sections + usize::try_from(index * size).unwrap();
+        let mut found = Vec::new();
+        for header in (0..count).map(section).filter(|header| number(header + 4, 4) == SYMBOLS) {
+            let names = place(section(number(header + 0x28, 4)) + 0x18);
+            let (start, length) = (place(header + 0x18), place(header + 0x20));
+            for symbol in (start..start + length).step_by(24) {
+                let name = names + usize::try_from(number(symbol, 4)).unwrap();
+                let bytes = file[name..].split(|byte| *byte == 0).next().unwrap_or_default();
+                if number(symbol + 6, 2) == 0 && !bytes.is_empty() {
+                    found.push(String::from_utf8_lossy(bytes).into_owned());
+                }
+            }
+        }
+        found
+    }
 }
