@@ -113,6 +113,9 @@ impl Table {
     fn schema(&self, demand: Demand) -> Value {
         let mut schema = match (&self.knob, self.entries.is_empty()) {
             (Some(knob), true) => value(knob),
+            (Some(Knob { shape: Shape::Open, .. }), false) => {
+                json!({ "anyOf": [{ "type": ["string", "integer", "boolean", "array"] }, self.object(demand)] })
+            }
             (Some(_) | None, _) => self.object(demand),
         };
         if let (Some(knob), Value::Object(schema)) = (&self.knob, &mut schema) {

@@ -66,12 +66,19 @@ fn keys(text: &str) -> Vec<Span> {
     for (span, word) in words(text) {
         let begins = BEGINNINGS.iter().any(|beginning| word.starts_with(beginning));
         let follows = before.eq_ignore_ascii_case("bearer") || before.eq_ignore_ascii_case("basic");
-        if begins && word.len() >= KEY_MIN || follows && word.len() >= TOKEN_MIN {
+        let is_key = begins && word.len() >= KEY_MIN && (word.starts_with("sk-") || is_random(word));
+        if is_key || follows && word.len() >= TOKEN_MIN && is_random(word) {
             found.push(span);
         }
         before = word;
     }
     found
+}
+
+/// No word of a language: it has digits, or capitals in its middle.
+fn is_random(word: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| word.as_bytes()[1..].iter().any(kind);
+    has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
 /// The longest runs of characters that keys are made of.
@@ -107,11 +114,19 @@ mod tests {
     fn known_keys_and_tokens_are_found_and_aliases_are_not() {
         let found = |text: &str| keys(text).len();
         for key in
-            ["sk-abcdefghijklmnop", "AKIAABCDEFGHIJKLMNOP", "Bearer abcdefgh", "\"ghp_0123456789abcdef\""]
+            ["sk-abcdefghijklmnop", "AKIA0BCDEFGHIJKLMNOP", "Basic dXNlcjpwYXNz", "\"ghp_0123456789abcdef\""]
         {
             assert_eq!(found(key), 1, "{key}");
         }
-        for alias in ["key-a", "sk-1", "ask-for-something-else", "Bearer of news", "task-0123456789-abcdef"] {
+        for alias in [
+            "key-a",
+            "sk-1",
+            "ask-for-something-else",
+            "Bearer of news",
+            "Basic availability",
+            "hf_inference_endpoint",
+            "task-0123456789-abcdef",
+        ] {
             assert_eq!(found(alias), 0, "{alias}");
         }
     }
