@@ -1,6 +1,7 @@
 //! The command line.
 
 use super::exit::Exit;
+use crate::guard::Requirement;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -47,6 +48,36 @@ pub(super) struct RunArgs {
     /// Stop after the first scenario that fails
     #[arg(long)]
     pub(super) fail_fast: bool,
+    #[command(flatten)]
+    pub(super) guard: GuardArgs,
+}
+
+/// What is asked of the guard.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct GuardArgs {
+    /// What the guard against outbound connections must be
+    #[arg(long, value_enum, value_name = "STRENGTH", default_value = "require")]
+    pub(super) guard: Wanted,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    /// As strong as this kind of system allows, or exit 6
+    Require,
+    /// As strong as this very system allows
+    BestEffort,
+    /// No guard: no release pass
+    Off,
+}
+
+impl Wanted {
+    pub(super) const fn requirement(self) -> Requirement {
+        match self {
+            Wanted::Require => Requirement::Require,
+            Wanted::BestEffort => Requirement::BestEffort,
+            Wanted::Off => Requirement::Off,
+        }
+    }
 }
 
 /// How to show it.
@@ -90,6 +121,20 @@ pub(super) enum Command {
         /// First seed of every variant
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
         seed: Option<u64>,
+        #[command(flatten)]
+        guard: GuardArgs,
+    },
+    /// Print a JSON Schema (2020-12): of what a file may say, or of what a run writes
+    Schema {
+        /// Of what
+        #[arg(value_enum)]
+        what: Described,
+    },
+    /// Examine the guard against outbound connections: how strong it is here, and how that is known
+    Doctor {
+        /// What to print
+        #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+        format: Format,
     },
 }
 
@@ -136,6 +181,18 @@ pub(super) enum Format {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Described {
+    /// A scenario file
+    Scenario,
+    /// The table `[policy]` of one
+    Policy,
+    /// A line of events.jsonl
+    Event,
+    /// summary.json
+    Summary,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Color {
     /// On a terminal
     Auto,
@@ -169,7 +226,7 @@ fn with_hint(mut error: clap::Error, args: &[std::ffi::OsString]) -> clap::Error
 
 fn reject_run_flags(matches: &ArgMatches, command: &str) -> Result<(), clap::Error> {
     let typed = |id: &&&str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let flags = ["scenarios", "seed", "out_dir", "events", "format", "fail_fast"];
+    let flags = ["scenarios", "seed", "out_dir", "events", "format", "fail_fast", "guard"];
     let Some(flag) = flags.iter().find(typed) else { return Ok(()) };
     let flag = if *flag == "scenarios" { "scenario".to_owned() } else { flag.replace('_', "-") };
     let message =

@@ -1,7 +1,7 @@
 //! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
 //! cancel does.
 
-use super::findings::about;
+use super::findings::{Shape, about};
 use super::form::Form;
 use super::latency::latency;
 use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE, TOKENS};
@@ -42,13 +42,14 @@ fn healthy() -> Reply {
 
 /// One reply.
 pub(super) fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
-    let after =
-        f.custom(about("after", "From the call to its end. It must be stated."), LATENCY, |f, node| {
-            latency(f, "after", node)
-        });
+    let after = f.custom(
+        about("after", "From the call to its end. It must be stated."),
+        (LATENCY, Shape::Time),
+        |f, node| latency(f, "after", node),
+    );
     let first_byte = f.custom(
         about("first_byte", "From the call to its first visible output; a stream."),
-        LATENCY,
+        (LATENCY, Shape::Time),
         |f, node| latency(f, "first_byte", node),
     );
     let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
@@ -143,7 +144,7 @@ fn on_cancel(f: &mut Form<'_, '_>) -> OnCancel {
     let unstated = OnCancel::default();
     let receipt = f.custom(
         about("receipt", "From the cancel to the receipt; at once by default."),
-        "a time, or `\"never\"`",
+        ("a time, or `\"never\"`", Shape::Text),
         |f, node| match &node.value {
             Value::Text(word) if word == "never" => Some(None),
             Value::Text(_)

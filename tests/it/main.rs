@@ -8,11 +8,18 @@ mod breaker_vectors;
 mod cli;
 mod determinism;
 mod goldens;
+#[cfg(target_os = "linux")]
+mod guard;
+mod linked;
 mod lying_gateway;
 mod mutated_scenarios;
 mod pages;
 mod planted_defects;
 mod readme;
 mod reference;
+mod schemas;
+mod shell;
 mod support;
 mod tidy;
+#[cfg(target_os = "linux")]
+mod wrappers;
