@@ -6,7 +6,7 @@ use super::form::Form;
 use super::tree::{Table, Word};
 use super::{OWN_KEYS, civil, jobs, operator, parties, policy, quotas, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
-use crate::sim::{Catalog, Job, Limits, Pace, Quota, Setup, Source, Step, Upstream};
+use crate::sim::{Breakers, Catalog, Job, Limits, Pace, Quota, Setup, Source, Step, Upstream};
 use crate::units::{Duration, Name, Names, Set64, Timestamp};
 use jiff::ZonedDateTime;
 
@@ -85,6 +85,7 @@ fn limits(world: &World) -> Limits {
         hint_max: policy.retry.hint_max,
         calls_per_route_max: policy.retry.calls_per_route_max,
         reserve_retries: policy.eligibility.reserve_retries,
+        breakers: if policy.breaker.is_some() { Breakers::Present } else { Breakers::Absent },
         probes_max: policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
         probe_timeout: policy.breaker.as_ref().and_then(|breaker| breaker.probe_timeout),
         route_legs_max: policy.concurrency.route_max,

@@ -15,6 +15,7 @@ mod lying_gateway;
 mod mutated_scenarios;
 mod pages;
 mod planted_defects;
+mod planted_machine_defects;
 mod readme;
 mod reference;
 mod schemas;

@@ -1,13 +1,14 @@
 //! Every defect that is planted in a shipped scenario turns the gate red, by the check that is meant for it, and
 //! the program says so with its exit code.
 
+use crate::planted_machine_defects::MACHINE_DEFECTS;
 use crate::support::{Place, faultlab, read, text_of};
 use faultlab::journal::{Level, Scope, Verdict};
 use faultlab::scenario::{Scenario, load};
 use faultlab::suite::{Options, Played, embedded, play, summarise};
 
 /// A change of a scenario, and what must go red by it.
-struct Defect {
+pub(crate) struct Defect {
     name: &'static str,
     scenario: &'static str,
     change: Change,
@@ -17,7 +18,7 @@ struct Defect {
     says: &'static str,
 }
 
-enum Change {
+pub(crate) enum Change {
     /// This text, which is there once, becomes that one.
     Replace(&'static str, &'static str),
     /// One variant more, without a promise: only the laws can see it.
@@ -26,7 +27,8 @@ enum Change {
 
 use Change::{Replace, Variant};
 
-const fn defect(
+/// One row.
+pub(crate) const fn defect(
     name: &'static str,
     scenario: &'static str,
     change: Change,
@@ -243,7 +245,7 @@ const fn filter(reason: &'static str, world: &'static str, says: &'static str) -
 
 #[test]
 fn every_planted_defect_turns_the_gate_red_by_the_check_meant_for_it() {
-    for defect in DEFECTS {
+    for defect in DEFECTS.iter().chain(MACHINE_DEFECTS) {
         let text = planted(defect);
         let scenario =
             load("planted.toml", &text).unwrap_or_else(|problems| panic!("{}: {problems}", defect.name));
@@ -268,7 +270,7 @@ fn every_planted_defect_turns_the_gate_red_by_the_check_meant_for_it() {
 #[test]
 fn every_planted_defect_ends_the_program_with_1() {
     let place = Place::new("planted");
-    for defect in DEFECTS {
+    for defect in DEFECTS.iter().chain(MACHINE_DEFECTS) {
         let file = place.file("planted.toml", planted(defect));
         let ended = faultlab()
             .args(["run", "--events", "none", "--scenario"])

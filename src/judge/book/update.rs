@@ -6,7 +6,7 @@ use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
 use crate::policy::health;
 use crate::policy::taxonomy::{Class, Diagnosis, Scope};
-use crate::sim::Entry;
+use crate::sim::{Breakers, Entry};
 use crate::units::BreakerId;
 
 impl Book<'_> {
@@ -120,7 +120,10 @@ impl Book<'_> {
                 self.alerts.free(what);
                 self.told.set(what, Timestamp::ZERO);
             }
-            Command::ResetBreaker(id) => self.move_breaker(entry, id, breaker::State::Closed, None),
+            Command::ResetBreaker(id) => match self.facts.limits.breakers {
+                Breakers::Present => self.move_breaker(entry, id, breaker::State::Closed, None),
+                Breakers::Absent => {}
+            },
             Command::ResetHealth(id) => {
                 if let Some(page) = self.healths.get_mut(id.index()) {
                     let was_sick = page.state == health::State::Unhealthy;
