@@ -8,3 +8,4 @@ pub mod policy;
 pub mod sim;
 pub mod trace;
 pub mod units;
+pub mod wire;

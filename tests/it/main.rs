@@ -1,3 +1,4 @@
 //! The integration tests: one binary.
 
 mod breaker_vectors;
+mod wire_vectors;

@@ -1,0 +1,222 @@
+//! The arithmetic of rate-limit headers: which bucket is empty, which window it has, when it is full again; and,
+//! of all sources that state a wait, the one that counts.
+
+use super::clock::Clock;
+use super::dates;
+use super::dialect::Trait;
+use super::durations::{self, Nanos, SECOND};
+use super::evidence::Evidence;
+use super::retry_after::{self, Parsed};
+use super::sign::Sign;
+use super::verdict::Field;
+use jiff::Timestamp;
+
+const DAY_S: u64 = 86_400;
+const UNIFIED: &str = "anthropic-ratelimit-unified-";
+
+/// A wait, and where it was stated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    /// How long from now; `None` if only an instant was stated and it is not known what time it is.
+    pub(super) ns: Option<Nanos>,
+    /// Until when, if an instant was stated.
+    pub(super) at: Option<Timestamp>,
+    pub(super) field: Field,
+    pub(super) stated_in: StatedIn,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum StatedIn {
+    Header,
+    Body,
+    Clock,
+}
+
+const fn header(key: &'static str) -> Field {
+    Field { place: "headers", key }
+}
+
+/// Adds the signs that headers give: an exhausted daily bucket, a rejected plan window, a long policy.
+pub(super) fn mark(evidence: &mut Evidence<'_>) {
+    let failed = evidence.error.is_some() || evidence.input.status.is_some_and(|status| status >= 300);
+    if !failed || !has_limits(&evidence.input.headers) && !has_limits(&evidence.carried) {
+        return;
+    }
+    let input = evidence.input;
+    let carried = std::mem::take(&mut evidence.carried);
+    let daily_requests = evidence.tables.has(evidence.speaker, Trait::RequestsAreDaily);
+    for (name, value) in input.headers.iter().chain(&carried) {
+        if let Some(claim) = strip(name, UNIFIED) {
+            let rejected = claim.ends_with("status") && value.trim() == "rejected";
+            let plan = claim == "representative-claim" && (value.contains("hour") || value.contains("day"));
+            if rejected || plan {
+                evidence.add(Sign::Plan, header("anthropic-ratelimit-unified-*"));
+            }
+        } else if is_empty(name, value) {
+            let requests = strip(name, "x-ratelimit-remaining-requests") == Some("");
+            if (requests && daily_requests) || name.ends_with("-day") || name.ends_with("-1d") {
+                evidence.add(Sign::Day, header("x-ratelimit-remaining-*"));
+            }
+        }
+    }
+    if let Some((_, Some(window))) = violated(&input.headers)
+        && window >= DAY_S
+    {
+        evidence.add(Sign::Day, header("ratelimit-policy"));
+    }
+    evidence.carried = carried;
+}
+
+/// The wait that counts: the header made for it, then what the body states, then the reset of an empty bucket,
+/// then the IETF fields. A malformed source falls through to the next.
+pub(super) fn choose(evidence: &Evidence<'_>) -> Option<Wait> {
+    let direct = direct(evidence);
+    if let Some(rejected) = rejected(evidence) {
+        return Some(longer(direct, rejected));
+    }
+    direct.or_else(|| body(evidence)).or_else(|| empty_bucket(evidence)).or_else(|| ietf(evidence)).or_else(|| {
+        let value = lookup(&evidence.input.headers, "x-ratelimit-reset").filter(|_| no_remaining(evidence))?;
+        reset(value, evidence.input.now, header("x-ratelimit-reset"), StatedIn::Header)
+    })
+}
+
+/// The next reset of a window, by the provider's clock.
+pub(super) fn next_reset(evidence: &Evidence<'_>) -> Option<Wait> {
+    const WINDOWS: [Sign; 3] = [Sign::Month, Sign::Week, Sign::Day];
+    let now = evidence.input.now?;
+    let window = WINDOWS.into_iter().find(|window| evidence.sign(*window).is_some())?;
+    let clock: Clock = evidence.tables.clock(evidence.speaker, window)?;
+    let at = clock.next(now)?;
+    let field = Field { place: "", key: "clock" };
+    Some(Wait { ns: Some(dates::since(at, now)), at: Some(at), field, stated_in: StatedIn::Clock })
+}
+
+/// `retry-after-ms`, `retry-after` and their kin, outside before inside.
+fn direct(evidence: &Evidence<'_>) -> Option<Wait> {
+    let (now, reading) = (evidence.input.now, evidence.tables.reading);
+    let sets = [(&evidence.input.headers, StatedIn::Header), (&evidence.carried, StatedIn::Body)];
+    for (headers, stated_in) in sets.into_iter().filter(|(headers, _)| !headers.is_empty()) {
+        for key in ["retry-after-ms", "x-ms-retry-after-ms", "x-amz-retry-after"] {
+            let parsed = lookup(headers, key).map(|value| retry_after::retry_after_ms(Some(value), reading));
+            if let Some(Parsed::Delay(delay)) = parsed {
+                let ns = Some(Nanos::from(delay.nanos()));
+                return Some(Wait { ns, at: None, field: header(key), stated_in });
+            }
+        }
+        let (value, date) = (lookup(headers, "retry-after"), lookup(headers, "date"));
+        if let Parsed::Delay(delay) = retry_after::retry_after(value, date, now, reading) {
+            let ns = Some(Nanos::from(delay.nanos()));
+            return Some(Wait { ns, at: None, field: header("retry-after"), stated_in });
+        }
+    }
+    None
+}
+
+/// The longer of a stated length and the distance of a stated instant.
+fn body(evidence: &Evidence<'_>) -> Option<Wait> {
+    let stated_in = StatedIn::Body;
+    let length = evidence.wait.map(|(ns, field)| Wait { ns: Some(ns), at: None, field, stated_in });
+    let Some((at, field)) = evidence.until else { return length };
+    let ns = evidence.input.now.map(|now| dates::since(at, now).max(0));
+    Some(longer(length, Wait { ns, at: Some(at), field, stated_in }))
+}
+
+fn longer(one: Option<Wait>, other: Wait) -> Wait {
+    match one {
+        Some(one) if one.ns.is_some() && one.ns > other.ns => one,
+        Some(_) | None => other,
+    }
+}
+
+/// The latest reset of the plan windows that reject us.
+fn rejected(evidence: &Evidence<'_>) -> Option<Wait> {
+    let headers = &evidence.input.headers;
+    let mut latest: Option<Wait> = None;
+    for (name, value) in headers {
+        let Some(window) = strip(name, UNIFIED).and_then(|claim| claim.strip_suffix("status")) else { continue };
+        if value.trim() == "rejected" {
+            let reset_name = format!("{UNIFIED}{window}reset");
+            let value = lookup(headers, &reset_name);
+            let field = header("anthropic-ratelimit-unified-*-reset");
+            let wait = value.and_then(|value| reset(value, evidence.input.now, field, StatedIn::Header));
+            latest = wait.map(|wait| longer(latest, wait)).or(latest);
+        }
+    }
+    latest
+}
+
+/// The latest reset of the buckets with nothing remaining.
+fn empty_bucket(evidence: &Evidence<'_>) -> Option<Wait> {
+    let now = evidence.input.now;
+    let mut latest: Option<Wait> = None;
+    let sets = [(&evidence.input.headers, StatedIn::Header), (&evidence.carried, StatedIn::Body)];
+    for (headers, stated_in) in sets.into_iter().filter(|(headers, _)| has_limits(headers)) {
+        for (name, _) in headers.iter().filter(|(name, value)| is_empty(name, value)) {
+            let reset_name = name.to_ascii_lowercase().replace("remaining", "reset");
+            let value = lookup(headers, &reset_name);
+            let wait = value.and_then(|value| reset(value, now, header("x-ratelimit-reset-*"), stated_in));
+            latest = wait.map(|wait| longer(latest, wait)).or(latest);
+        }
+    }
+    latest
+}
+
+/// The IETF fields: `RateLimit: "default";r=0;t=30`.
+fn ietf(evidence: &Evidence<'_>) -> Option<Wait> {
+    let (seconds, _) = violated(&evidence.input.headers)?;
+    let ns = Some(Nanos::from(seconds?) * SECOND);
+    Some(Wait { ns, at: None, field: header("ratelimit"), stated_in: StatedIn::Header })
+}
+
+/// The seconds to wait and the window of the longest violated IETF policy.
+fn violated(headers: &[(String, String)]) -> Option<(Option<u64>, Option<u64>)> {
+    let items = retry_after::rate_limit(lookup(headers, "ratelimit")?)?;
+    let spent = items.iter().filter(|item| item.remaining == 0).max_by_key(|item| item.reset_s)?;
+    let windows = lookup(headers, "ratelimit-policy").and_then(retry_after::rate_limit_windows);
+    let window = windows.and_then(|windows| windows.iter().find(|(name, _)| *name == spent.policy)?.1);
+    Some((spent.reset_s, window))
+}
+
+/// A reset field, as a wait and, if it is one, as an instant.
+fn reset(value: &str, now: Option<Timestamp>, field: Field, stated_in: StatedIn) -> Option<Wait> {
+    let value = value.trim();
+    let at = match dates::sized(value, now) {
+        Some(dates::Sized::Instant { at, .. }) => Some(at),
+        Some(dates::Sized::Length(_)) => None,
+        None => dates::rfc3339(value),
+    };
+    let ns = match retry_after::reset(value, now) {
+        Parsed::Delay(delay) => Some(Nanos::from(delay.nanos())),
+        Parsed::Absent | Parsed::Malformed(_) => None,
+    };
+    (ns.is_some() || at.is_some()).then_some(Wait { ns, at, field, stated_in })
+}
+
+fn has_limits(headers: &[(String, String)]) -> bool {
+    headers.iter().any(|(name, _)| {
+        let name = name.as_bytes();
+        name.windows(9).any(|part| part.eq_ignore_ascii_case(b"ratelimit"))
+    })
+}
+
+/// Whether a header says that a bucket has nothing left.
+fn is_empty(name: &str, value: &str) -> bool {
+    let counted = strip(name, "x-ratelimit-remaining").is_some()
+        || strip(name, "ratelimit-remaining").is_some()
+        || (strip(name, "anthropic-ratelimit-").is_some() && name.to_ascii_lowercase().ends_with("-remaining"));
+    counted && durations::decimal(value.trim(), 1) == Some(0)
+}
+
+fn no_remaining(evidence: &Evidence<'_>) -> bool {
+    lookup(&evidence.input.headers, "x-ratelimit-remaining").is_none()
+}
+
+fn lookup<'h>(headers: &'h [(String, String)], key: &str) -> Option<&'h str> {
+    headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
+}
+
+/// The rest of a header's name after `prefix`, whatever its case.
+fn strip<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    let (front, rest) = name.split_at_checked(prefix.len())?;
+    front.eq_ignore_ascii_case(prefix).then_some(rest)
+}
