@@ -172,8 +172,8 @@ fn ietf(evidence: &Evidence<'_>) -> Option<Wait> {
 fn violated(headers: &[(String, String)]) -> Option<(Option<u64>, Option<u64>)> {
     let items = retry_after::rate_limit(lookup(headers, "ratelimit")?)?;
     let spent = items.iter().filter(|item| item.remaining == 0).max_by_key(|item| item.reset_s)?;
-    let windows = lookup(headers, "ratelimit-policy").and_then(retry_after::rate_limit_windows);
-    let window = windows.and_then(|windows| windows.iter().find(|(name, _)| *name == spent.policy)?.1);
+    let policies = lookup(headers, "ratelimit-policy").and_then(retry_after::rate_limit_policies);
+    let window = policies.and_then(|policies| policies.iter().find(|one| one.policy == spent.policy)?.window_s);
     Some((spent.reset_s, window))
 }
 

@@ -21,6 +21,7 @@ mod phrases;
 mod retry_after;
 mod rules;
 mod scripted;
+mod sdk;
 mod sign;
 mod spoken;
 mod statuses;
@@ -33,10 +34,11 @@ pub use clock::Clock;
 pub use dialect::{Dialect, DialectError};
 pub use input::{Body, Input, Kind, Phase, Stream, Transport};
 pub use retry_after::{
-    Honoured, Parsed, Reading, Reason, Remaining, go_duration, honour, protobuf_duration, rate_limit,
-    rate_limit_windows, reset, retry_after, retry_after_ms, rfc3339, unix_seconds,
+    Honoured, Parsed, Policy, Reading, Reason, Remaining, go_duration, honour, protobuf_duration, rate_limit,
+    rate_limit_policies, reset, retry_after, retry_after_ms, rfc3339, unix_seconds,
 };
 pub use scripted::{Response, diagnose};
+pub use sdk::{Sdk, SdkWait, sdk_wait};
 pub use verdict::{Field, Verdict};
 
 use crate::policy::taxonomy::{Class, Resend, Scope};

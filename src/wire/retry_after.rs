@@ -220,13 +220,24 @@ pub fn rate_limit(value: &str) -> Option<Vec<Remaining<'_>>> {
         .collect()
 }
 
-/// The window in seconds of each policy of an IETF `RateLimit-Policy` field: `"daily";q=1000;w=86400`.
-pub fn rate_limit_windows(value: &str) -> Option<Vec<(&str, Option<u64>)>> {
+/// One item of an IETF `RateLimit-Policy` field: `"daily";q=1000;w=86400`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Policy<'a> {
+    /// Its name.
+    pub policy: &'a str,
+    /// What is allowed in a window.
+    pub quota: u64,
+    /// The length of the window in seconds.
+    pub window_s: Option<u64>,
+}
+
+/// The items of an IETF `RateLimit-Policy` field; a malformed item makes it void.
+pub fn rate_limit_policies(value: &str) -> Option<Vec<Policy<'_>>> {
     items(value)?
         .into_iter()
         .map(|(policy, parameters)| {
-            whole(&parameters, "q")??;
-            Some((policy, whole(&parameters, "w")?))
+            let quota = whole(&parameters, "q")??;
+            Some(Policy { policy, quota, window_s: whole(&parameters, "w")? })
         })
         .collect()
 }
