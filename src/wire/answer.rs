@@ -30,12 +30,27 @@ pub(super) enum Answer {
     Page(Field),
 }
 
-const ANSWER_KEYS: [&str; 9] =
-    ["choices", "content", "output", "candidates", "delta", "message", "data", "embeddings", "generated_text"];
+const ANSWER_KEYS: [&str; 9] = [
+    "choices",
+    "content",
+    "output",
+    "candidates",
+    "delta",
+    "message",
+    "data",
+    "embeddings",
+    "generated_text",
+];
 
 /// Whether an object has a key of an answer that holds more than a text.
 pub(super) fn has_one(object: &Map<String, Value>) -> bool {
     ANSWER_KEYS.iter().any(|key| object.get(*key).is_some_and(|value| value.is_object() || value.is_array()))
+}
+
+/// What a frame of a stream is: one without choices is bookkeeping.
+pub(super) fn of_frame(object: &Map<String, Value>) -> Answer {
+    let bookkeeping = object.get("choices").is_some_and(|choices| !is_something(choices));
+    if bookkeeping { Answer::Delivered } else { of(object) }
 }
 
 /// What the object is.
@@ -46,7 +61,7 @@ pub(super) fn of(object: &Map<String, Value>) -> Answer {
         return Answer::Refused(Field { place: "promptFeedback", key: "blockReason" });
     }
     if let Some(choices) = object.get("choices") {
-        return openai(choices, object);
+        return openai(choices);
     }
     if let Some(candidates) = object.get("candidates") {
         return gemini(candidates);
@@ -65,10 +80,9 @@ pub(super) fn of(object: &Map<String, Value>) -> Answer {
     event(object)
 }
 
-fn openai(choices: &Value, around: &Map<String, Value>) -> Answer {
+fn openai(choices: &Value) -> Answer {
     let Some(first) = choices.as_array().and_then(|choices| choices.first()) else {
-        let usage_frame = around.get("usage").is_some_and(is_something) && choices.is_array();
-        return if usage_frame { Answer::Delivered } else { Answer::Faulted(Field { place: "", key: "choices" }) };
+        return Answer::Faulted(Field { place: "", key: "choices" });
     };
     let finish = first.get("finish_reason").and_then(Value::as_str);
     let native = first.get("native_finish_reason").and_then(Value::as_str).unwrap_or("");
@@ -171,16 +185,17 @@ fn responses(output: &Value, around: &Map<String, Value>) -> Answer {
 fn event(object: &Map<String, Value>) -> Answer {
     let inner = object.get("response").and_then(Value::as_object);
     match text(object, "type").or_else(|| text(object, "event_type")) {
-        Some("response.incomplete" | "response.completed") => inner.map_or(Answer::Finished, |response| {
-            match response.get("output") {
+        Some("response.incomplete" | "response.completed") => {
+            inner.map_or(Answer::Finished, |response| match response.get("output") {
                 Some(output) => responses(output, response),
                 None => responses(&Value::Bool(true), response),
-            }
-        }),
+            })
+        }
         Some("response.failed") => Answer::Faulted(Field { place: "", key: "type" }),
         Some("message_stop" | "response.done") => Answer::Finished,
         _ if object.contains_key("messageStop") => {
-            let reason = object.get("messageStop").and_then(|stop| stop.get("stopReason")).and_then(Value::as_str);
+            let reason =
+                object.get("messageStop").and_then(|stop| stop.get("stopReason")).and_then(Value::as_str);
             match reason {
                 Some("guardrail_intervened" | "content_filtered") => refused("messageStop", "stopReason"),
                 _ => Answer::Finished,

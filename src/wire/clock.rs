@@ -41,7 +41,12 @@ impl Clock {
                 tomorrow(&today, 7 - i64::from(today.weekday().to_monday_zero_offset()))
             }
             Clock::UtcMonth => {
-                let first = now.to_zoned_datetime(TimeZone::UTC).date().first_of_month().checked_add(1.month()).ok()?;
+                let first = now
+                    .to_zoned_datetime(TimeZone::UTC)
+                    .date()
+                    .first_of_month()
+                    .checked_add(1.month())
+                    .ok()?;
                 first.to_zoned_datetime(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
             }
             Clock::Rolling(seconds) => now.checked_add(i64::from(seconds).seconds()).ok(),

@@ -76,7 +76,9 @@ pub(super) fn unzoned(date: &str, time: Option<&str>) -> Option<Timestamp> {
     let date: Date = (date.len() == 10).then(|| date.parse().ok()).flatten()?;
     let time = match time {
         None => Time::midnight(),
-        Some(time) if time.len() == 5 => Time::new(fixed8(time.get(..2)?)?, fixed8(time.get(3..)?)?, 0, 0).ok()?,
+        Some(time) if time.len() == 5 => {
+            Time::new(fixed8(time.get(..2)?)?, fixed8(time.get(3..)?)?, 0, 0).ok()?
+        }
         Some(time) => clock(time)?,
     };
     utc(date, time)

@@ -428,7 +428,10 @@ mod tests {
             for word in ["provider", "version", "source"] {
                 assert!(text.lines().any(|line| line.starts_with(word)), "{name} has no {word}");
             }
-            assert!(tables.providers.iter().any(|one| one.is_called(name)) || name == "local-servers", "{name}");
+            assert!(
+                tables.providers.iter().any(|one| one.is_called(name)) || name == "local-servers",
+                "{name}"
+            );
         }
         assert!(tables.providers[0].is_called("any"));
     }

@@ -26,7 +26,9 @@ pub(super) fn decimal(text: &str, unit: Nanos) -> Option<Nanos> {
 /// A number as JSON writes it, times `unit`: also an exponent and a minus sign.
 pub(super) fn number(text: &str, unit: Nanos) -> Option<Nanos> {
     let (sign, rest) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
-    let Some((mantissa, exponent)) = rest.split_once(['e', 'E']) else { return Some(sign * decimal(rest, unit)?) };
+    let Some((mantissa, exponent)) = rest.split_once(['e', 'E']) else {
+        return Some(sign * decimal(rest, unit)?);
+    };
     let exponent: i32 = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok()?;
     let mut value = decimal(mantissa, unit)?;
     for _ in 0..exponent.unsigned_abs().min(40) {
@@ -148,7 +150,9 @@ pub(super) fn is_digits(text: &str) -> bool {
 
 /// The value of digits; saturates at [`FOREVER`].
 pub(super) fn digits(text: &str) -> Nanos {
-    let value = text.bytes().fold(0, |sum: Nanos, byte| sum.saturating_mul(10).saturating_add(Nanos::from(byte - b'0')));
+    let value = text
+        .bytes()
+        .fold(0, |sum: Nanos, byte| sum.saturating_mul(10).saturating_add(Nanos::from(byte - b'0')));
     value.min(FOREVER)
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Evidence<'a> {
     pub(super) wrapped: bool,
     /// Whether it is an answer that an aggregator got from somebody else.
     pub(super) upstream: bool,
+    /// Whether the money or the key in question is an aggregator's, not ours.
+    pub(super) theirs: bool,
     /// Whether it names other models that would do.
     pub(super) offers_others: bool,
     /// Whether it has the shape of an API management layer, which counts by subscription key.
@@ -64,6 +66,7 @@ impl<'a> Evidence<'a> {
             page: false,
             wrapped: false,
             upstream: false,
+            theirs: false,
             offers_others: false,
             managed: false,
             minute_metric: None,
@@ -76,7 +79,8 @@ impl<'a> Evidence<'a> {
             Kind::Http => evidence.body(&input.body),
             Kind::SdkException => evidence.exception(&input.body),
             Kind::StreamEvent | Kind::StreamEnd => evidence.frame(),
-            Kind::Transport | Kind::LocalStop => {}
+            Kind::LocalStop => evidence.value_of_stop(),
+            Kind::Transport => {}
         }
         evidence.headers();
         evidence.own_status();
@@ -109,7 +113,11 @@ impl<'a> Evidence<'a> {
     /// The field of [`Evidence::status`].
     pub(super) fn status_field(&self) -> Field {
         match self.inner {
-            Some((_, status, field)) if self.status() == Some(status) && self.input.status != Some(status) => field,
+            Some((_, status, field))
+                if self.status() == Some(status) && self.input.status != Some(status) =>
+            {
+                field
+            }
             Some(_) | None => Field { place: "", key: "status" },
         }
     }
@@ -121,8 +129,12 @@ impl<'a> Evidence<'a> {
         streamed || matches!(self.input.status, Some(100..=299 | 424))
     }
 
+    /// Keeps the field that gave a sign: the first, but a code before the words of a message.
     fn note(&mut self, sign: Sign, field: Field) {
-        self.signs[sign as usize].get_or_insert(field);
+        let slot = &mut self.signs[sign as usize];
+        if slot.is_none_or(|known| known.is_text() && !field.is_text()) {
+            *slot = Some(field);
+        }
     }
 
     // What came, by kind.
@@ -170,6 +182,13 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// What a stop of our own says about when to come back.
+    fn value_of_stop(&mut self) {
+        if let Body::Json(value) = &self.input.body {
+            self.enter(value, "", 0);
+        }
+    }
+
     /// A body under a status of success: an error in disguise, or an answer.
     fn answered(&mut self, value: &Value) {
         let objects = match value {
@@ -191,7 +210,8 @@ impl<'a> Evidence<'a> {
                     return;
                 }
             }
-            self.answer = Some(answer::of(object));
+            let streamed = self.input.kind != Kind::Http;
+            self.answer = Some(if streamed { answer::of_frame(object) } else { answer::of(object) });
         }
         self.answer.get_or_insert(Answer::Delivered);
     }
@@ -221,7 +241,8 @@ impl<'a> Evidence<'a> {
             return named("exception");
         }
         for key in ["response", "Response"] {
-            let inside = |error: &str| object.get(key).and_then(|inside| inside.get(error)).is_some_and(is_something);
+            let inside =
+                |error: &str| object.get(key).and_then(|inside| inside.get(error)).is_some_and(is_something);
             if inside("error") || inside("Error") {
                 return Some(Field { place: "response", key: "error" });
             }
@@ -236,7 +257,8 @@ impl<'a> Evidence<'a> {
     fn bare_error(&mut self, object: &Map<String, Value>) -> Option<Field> {
         let spoken = ["message", "msg", "error_msg"].iter().any(|key| object.contains_key(*key));
         if let Some(kind) = object.get("type").and_then(Value::as_str)
-            && (kind == "error" || (spoken && self.tables.code_sign(self.speaker, &words::of(kind)).is_some()))
+            && (kind == "error"
+                || (spoken && self.tables.code_sign(self.speaker, &words::of(kind)).is_some()))
         {
             return Some(Field { place: "", key: "type" });
         }
@@ -323,7 +345,9 @@ impl<'a> Evidence<'a> {
         let place = PLACES[depth.min(1)];
         for (key, value) in exception {
             match key.as_str() {
-                "status_code" | "status" | "http_status" => self.code(value, Field { place, key: "status_code" }, depth),
+                "status_code" | "status" | "http_status" => {
+                    self.code(value, Field { place, key: "status_code" }, depth)
+                }
                 "code" => self.code(value, Field { place, key: "code" }, depth),
                 "message" | "detail" => self.any_text(value, Field { place, key: "message" }, depth),
                 "body" | "response" => self.enter(value, place, depth + 1),
@@ -368,7 +392,9 @@ impl<'a> Evidence<'a> {
         }
         for (key, value) in object {
             match key.as_str() {
-                "error" | "Error" | "errors" | "err" | "base_resp" => self.inside(value, place, "error", depth),
+                "error" | "Error" | "errors" | "err" | "base_resp" => {
+                    self.inside(value, place, "error", depth)
+                }
                 "response" | "Response" => self.response(value, depth),
                 "innererror" | "inner_error" | "cause" => self.enter(value, "error.innererror", depth + 1),
                 "details" | "detail" => self.enter(value, "error.details[]", depth + 1),
@@ -442,6 +468,7 @@ impl<'a> Evidence<'a> {
         ];
         for sign in THEIRS {
             if before[sign as usize].is_none() && self.signs[sign as usize].take().is_some() {
+                self.theirs = true;
                 self.note(Sign::Capacity, field);
             }
         }
@@ -475,7 +502,9 @@ impl<'a> Evidence<'a> {
             "status_code" | "http_status" | "http_code" | "raw_status_code" => {
                 self.code(value, at("status_code"), depth);
             }
-            "originalStatusCode" | "original_status_code" => self.code(value, at("originalStatusCode"), depth + 1),
+            "originalStatusCode" | "original_status_code" => {
+                self.code(value, at("originalStatusCode"), depth + 1)
+            }
             "message" | "msg" | "Message" | "error_msg" | "status_msg" | "error_message" | "errorMessage" => {
                 self.any_text(value, at("message"), depth);
             }
@@ -493,8 +522,14 @@ impl<'a> Evidence<'a> {
         let at = |key: &'static str| Field { place, key };
         match key {
             "retryDelay" => self.stated(value.as_str().and_then(durations::protobuf), at("retryDelay")),
-            "quotaResetDelay" => self.stated(value.as_str().and_then(durations::compact), at("quotaResetDelay")),
-            "retry_after" | "retry_after_seconds" | "retryAfter" | "resets_in_seconds" | "reset_in_seconds" => {
+            "quotaResetDelay" => {
+                self.stated(value.as_str().and_then(durations::compact), at("quotaResetDelay"))
+            }
+            "retry_after"
+            | "retry_after_seconds"
+            | "retryAfter"
+            | "resets_in_seconds"
+            | "reset_in_seconds" => {
                 self.stated(seconds(value), at("retry_after"));
             }
             "retry_after_ms" | "retryAfterMs" => {
@@ -504,7 +539,9 @@ impl<'a> Evidence<'a> {
                 self.note(Sign::ColdStart, at("estimated_time"));
                 self.stated(seconds(value), at("estimated_time"));
             }
-            "resets_at" | "reset_at" | "resetsAt" | "quotaResetTimeStamp" => self.instant(value, at("resets_at")),
+            "resets_at" | "reset_at" | "resetsAt" | "quotaResetTimeStamp" => {
+                self.instant(value, at("resets_at"))
+            }
             _ => {}
         }
     }
@@ -620,6 +657,9 @@ impl<'a> Evidence<'a> {
     fn read(&mut self, words: &str, field: Field) {
         self.wrapped |= words.starts_with("litellm ");
         self.phrases(words, field);
+        if !words.bytes().any(|byte| byte.is_ascii_digit()) {
+            return;
+        }
         if asks_for_more_than_the_limit(words) {
             self.note(Sign::Size, field);
         }
@@ -714,7 +754,9 @@ pub(super) fn is_something(value: &Value) -> bool {
 fn is_a_failing_code(value: &Value) -> bool {
     match value {
         Value::Number(number) => !matches!(number.as_i64(), Some(0 | 200)),
-        Value::String(text) => !matches!(text.to_ascii_lowercase().as_str(), "" | "0" | "200" | "ok" | "success"),
+        Value::String(text) => {
+            !matches!(text.to_ascii_lowercase().as_str(), "" | "0" | "200" | "ok" | "success")
+        }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
     }
 }

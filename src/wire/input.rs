@@ -118,7 +118,10 @@ impl Input {
 
     /// The value of the header `name` (in lower case).
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(field, _)| field.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -150,7 +153,12 @@ impl Stream {
         let Value::Object(mut fields) = value else { return None };
         let event = Body::of(fields.remove("event").unwrap_or_default());
         let output_bytes = fields.get("output_bytes").and_then(Value::as_u64).unwrap_or(0);
-        Some(Stream { event, prior: text(&mut fields, "prior"), output_bytes, ended: text(&mut fields, "ended") })
+        Some(Stream {
+            event,
+            prior: text(&mut fields, "prior"),
+            output_bytes,
+            ended: text(&mut fields, "ended"),
+        })
     }
 }
 
@@ -177,9 +185,7 @@ pub(super) fn headers(value: Value) -> Vec<(String, String)> {
     let one = |value: Value| match value {
         Value::String(text) => Some(text),
         Value::Number(number) => Some(number.to_string()),
-        Value::Array(values) => {
-            Some(values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
-        }
+        Value::Array(values) => Some(values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")),
         Value::Null | Value::Bool(_) | Value::Object(_) => None,
     };
     fields.into_iter().take(128).filter_map(|(name, value)| Some((name, one(value)?))).collect()

@@ -59,7 +59,10 @@ mod tests {
 
     #[test]
     fn stray_commas_are_forgiven_outside_strings_only() {
-        assert_eq!(parse("\n\n{\"a\":1,\n,\"b\":\",,\",}"), serde_json::from_str("{\"a\":1,\"b\":\",,\"}").ok());
+        assert_eq!(
+            parse("\n\n{\"a\":1,\n,\"b\":\",,\",}"),
+            serde_json::from_str("{\"a\":1,\"b\":\",,\"}").ok()
+        );
         assert_eq!(parse("{\"a\":"), None);
         assert_eq!(parse("plain"), None);
     }

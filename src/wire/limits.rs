@@ -74,10 +74,13 @@ pub(super) fn choose(evidence: &Evidence<'_>) -> Option<Wait> {
     if let Some(rejected) = rejected(evidence) {
         return Some(longer(direct, rejected));
     }
-    direct.or_else(|| body(evidence)).or_else(|| empty_bucket(evidence)).or_else(|| ietf(evidence)).or_else(|| {
-        let value = lookup(&evidence.input.headers, "x-ratelimit-reset").filter(|_| no_remaining(evidence))?;
-        reset(value, evidence.input.now, header("x-ratelimit-reset"), StatedIn::Header)
-    })
+    direct.or_else(|| body(evidence)).or_else(|| empty_bucket(evidence)).or_else(|| ietf(evidence)).or_else(
+        || {
+            let value =
+                lookup(&evidence.input.headers, "x-ratelimit-reset").filter(|_| no_remaining(evidence))?;
+            reset(value, evidence.input.now, header("x-ratelimit-reset"), StatedIn::Header)
+        },
+    )
 }
 
 /// The next reset of a window, by the provider's clock.
@@ -133,7 +136,9 @@ fn rejected(evidence: &Evidence<'_>) -> Option<Wait> {
     let headers = &evidence.input.headers;
     let mut latest: Option<Wait> = None;
     for (name, value) in headers {
-        let Some(window) = strip(name, UNIFIED).and_then(|claim| claim.strip_suffix("status")) else { continue };
+        let Some(window) = strip(name, UNIFIED).and_then(|claim| claim.strip_suffix("status")) else {
+            continue;
+        };
         if value.trim() == "rejected" {
             let reset_name = format!("{UNIFIED}{window}reset");
             let value = lookup(headers, &reset_name);
@@ -173,7 +178,8 @@ fn violated(headers: &[(String, String)]) -> Option<(Option<u64>, Option<u64>)> 
     let items = retry_after::rate_limit(lookup(headers, "ratelimit")?)?;
     let spent = items.iter().filter(|item| item.remaining == 0).max_by_key(|item| item.reset_s)?;
     let policies = lookup(headers, "ratelimit-policy").and_then(retry_after::rate_limit_policies);
-    let window = policies.and_then(|policies| policies.iter().find(|one| one.policy == spent.policy)?.window_s);
+    let window =
+        policies.and_then(|policies| policies.iter().find(|one| one.policy == spent.policy)?.window_s);
     Some((spent.reset_s, window))
 }
 
@@ -203,7 +209,8 @@ fn has_limits(headers: &[(String, String)]) -> bool {
 fn is_empty(name: &str, value: &str) -> bool {
     let counted = strip(name, "x-ratelimit-remaining").is_some()
         || strip(name, "ratelimit-remaining").is_some()
-        || (strip(name, "anthropic-ratelimit-").is_some() && name.to_ascii_lowercase().ends_with("-remaining"));
+        || (strip(name, "anthropic-ratelimit-").is_some()
+            && name.to_ascii_lowercase().ends_with("-remaining"));
     counted && durations::decimal(value.trim(), 1) == Some(0)
 }
 

@@ -15,7 +15,9 @@ pub(super) fn own_stop(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
     let field = Field { place: "", key: "reason" };
     let reason = match &evidence.input.body {
-        Body::Json(body) => body.get("reason").or(body.get("code")).and_then(|reason| reason.as_str()).unwrap_or(""),
+        Body::Json(body) => {
+            body.get("reason").or(body.get("code")).and_then(|reason| reason.as_str()).unwrap_or("")
+        }
         Body::Text(text) => text,
         Body::Absent => "",
     };
@@ -50,13 +52,18 @@ pub(super) fn transport(evidence: &Evidence<'_>) -> Option<Outcome> {
         return None;
     }
     let at = |key| Field { place: "transport", key };
-    let Some(transport) = &evidence.input.transport else { return Some(Outcome::sick(Scope::Provider, at("code"))) };
+    let Some(transport) = &evidence.input.transport else {
+        return Some(Outcome::sick(Scope::Provider, at("code")));
+    };
     if let Some(outcome) = ended_by_us(&transport.origin, at("origin")) {
         return Some(outcome);
     }
     let code = transport.code.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    if matches!(code.as_str(), "ABORT_ERR" | "ABORTERROR" | "ERR_CANCELED" | "ERR_CANCELLED" | "CANCELLEDERROR") {
+    if matches!(
+        code.as_str(),
+        "ABORT_ERR" | "ABORTERROR" | "ERR_CANCELED" | "ERR_CANCELLED" | "CANCELLEDERROR"
+    ) {
         return Some(Outcome::fine(Some(Class::Cancelled), Some(at("code"))));
     }
     // A certificate that is not believed does not get better by asking again.
@@ -85,9 +92,12 @@ pub(super) fn stream_end(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
     let (prior, ended) = (words::of(&stream.prior), words::of(&stream.ended));
     let finished = ["finish reason", "message stop", "response completed", "done true"];
-    let failed = |words: &str| words.contains("before") || words.contains("without") || words.contains("no finish");
+    let failed =
+        |words: &str| words.contains("before") || words.contains("without") || words.contains("no finish");
     match evidence.answer {
-        Some(Answer::Finished) => return Some(Outcome::fine(None, Some(Field { place: "stream", key: "event" }))),
+        Some(Answer::Finished) => {
+            return Some(Outcome::fine(None, Some(Field { place: "stream", key: "event" })));
+        }
         Some(Answer::Delivered | Answer::Comment) | None => {}
         Some(
             Answer::Empty(_)
@@ -115,7 +125,12 @@ fn ended_by_us(origin: &str, field: Field) -> Option<Outcome> {
     let says = |words: &[&str]| words.iter().any(|word| origin.split(' ').any(|one| one == *word));
     let slow = |class| Some(Outcome { class: Some(class), ..Outcome::sick(Scope::Model, field) });
     let limit = says(&["deadline", "timeout", "timer", "stall", "stalled"]);
-    if says(&["hedge", "loser", "superseded", "shutdown", "cancelled", "canceled", "own", "gateway"]) && !limit {
+    if says(&["pool", "queue"]) {
+        // It never left our machine.
+        Some(Outcome::fine(Some(Class::Cancelled), Some(field)))
+    } else if says(&["hedge", "loser", "superseded", "shutdown", "cancelled", "canceled", "own", "gateway"])
+        && !limit
+    {
         Some(Outcome::fine(Some(Class::Cancelled), Some(field)))
     } else if says(&["caller", "client", "user", "downstream", "abandoned"]) {
         Some(Outcome::fine(Some(Class::Abandoned), Some(field)))

@@ -5,6 +5,8 @@
 #[derive(Clone, Debug)]
 pub(super) struct Phrases {
     nodes: Vec<Node>,
+    /// The node after each first letter; zero for none.
+    first: Vec<u32>,
     /// For each fragment: the phrases that end with it.
     endings: Vec<Vec<Ending>>,
 }
@@ -24,7 +26,7 @@ struct Ending {
 
 impl Default for Phrases {
     fn default() -> Phrases {
-        Phrases { nodes: vec![Node::default()], endings: Vec::new() }
+        Phrases { nodes: vec![Node::default()], first: vec![0; 256], endings: Vec::new() }
     }
 }
 
@@ -44,7 +46,11 @@ impl Phrases {
                 None => {
                     let next = self.nodes.len();
                     self.nodes.push(Node::default());
-                    self.nodes[at].edges.push((byte, u32::try_from(next).expect("dialects are small")));
+                    let number = u32::try_from(next).expect("dialects are small");
+                    if at == 0 {
+                        self.first[usize::from(byte)] = number;
+                    }
+                    self.nodes[at].edges.push((byte, number));
                     next
                 }
             };
@@ -62,13 +68,20 @@ impl Phrases {
     /// Calls `found` with the number of every phrase in `words`.
     pub(super) fn find(&self, words: &str, mut found: impl FnMut(u16)) {
         let bytes = words.as_bytes();
-        let mut seen: Vec<(u16, usize)> = Vec::new();
+        let mut seen: Vec<(u16, usize)> = Vec::new(); // no memory until something is found
         for start in (0..bytes.len()).filter(|at| begins(bytes, *at)) {
             let mut at = 0;
             for end in start..bytes.len() {
-                let Some(next) = self.step(at, bytes[end]) else { break };
-                at = next;
-                let Some(fragment) = self.nodes[at].fragment.filter(|_| ends(bytes, end + 1)) else { continue };
+                at = match (at, bytes[end]) {
+                    (0, byte) => self.first[usize::from(byte)] as usize,
+                    (at, byte) => self.step(at, byte).unwrap_or(0),
+                };
+                if at == 0 {
+                    break;
+                }
+                let Some(fragment) = self.nodes[at].fragment.filter(|_| ends(bytes, end + 1)) else {
+                    continue;
+                };
                 for ending in &self.endings[usize::from(fragment)] {
                     if in_order(&ending.before, &seen) {
                         found(ending.phrase);
@@ -105,7 +118,8 @@ mod tests {
 
     fn check(words: &str) -> Vec<u16> {
         let mut phrases = Phrases::default();
-        for (number, words) in ["limit 0", "per day", "model .. not found", "余额不足"].iter().enumerate() {
+        for (number, words) in ["limit 0", "per day", "model .. not found", "余额不足"].iter().enumerate()
+        {
             phrases.add(words, u16::try_from(number).unwrap());
         }
         let mut found = Vec::new();

@@ -70,13 +70,20 @@ pub fn honour(delay: Duration, left: Duration, ceiling: Duration) -> Honoured {
 
 /// `Retry-After`: seconds, or an HTTP date, whose distance is taken from `date` (the `Date` header, the server's
 /// own clock) or else from `now`.
-pub fn retry_after(value: Option<&str>, date: Option<&str>, now: Option<Timestamp>, reading: Reading) -> Parsed {
+pub fn retry_after(
+    value: Option<&str>,
+    date: Option<&str>,
+    now: Option<Timestamp>,
+    reading: Reading,
+) -> Parsed {
     let Some(value) = value.map(str::trim) else { return Parsed::Absent };
     if value.is_empty() {
         return Parsed::Malformed(Reason::Empty);
     }
     let digits = durations::is_digits(value);
-    if reading == Reading::AsSent && let Some(ns) = as_sent(value, now) {
+    if reading == Reading::AsSent
+        && let Some(ns) = as_sent(value, now)
+    {
         return delay(ns);
     }
     if digits {
@@ -173,7 +180,9 @@ pub(super) fn lenient_number(text: &str, unit: Nanos) -> Option<Nanos> {
     let unsigned = unsigned.strip_prefix('.').map_or_else(|| unsigned.to_owned(), |rest| format!("0.{rest}"));
     let unsigned = unsigned.strip_suffix('.').unwrap_or(&unsigned);
     match unsigned {
-        _ if unsigned.eq_ignore_ascii_case("inf") || unsigned.eq_ignore_ascii_case("infinity") => Some(FOREVER),
+        _ if unsigned.eq_ignore_ascii_case("inf") || unsigned.eq_ignore_ascii_case("infinity") => {
+            Some(FOREVER)
+        }
         _ => durations::number(unsigned, unit),
     }
 }
@@ -302,7 +311,8 @@ mod tests {
 
     #[test]
     fn lenient_reading_takes_what_clients_take() {
-        let check = |value, expected| assert_eq!(retry_after(Some(value), None, None, Reading::LenientSdk), expected);
+        let check =
+            |value, expected| assert_eq!(retry_after(Some(value), None, None, Reading::LenientSdk), expected);
         check("1.5", Parsed::Delay(Duration::from_millis(1500)));
         check("1e1", seconds(10));
         check("+20", seconds(20));

@@ -83,7 +83,14 @@ impl Outcome {
     /// The upstream is ill, or full.
     pub(super) fn sick(scope: Scope, field: Field) -> Outcome {
         let (class, resend) = (Some(Class::Overload), Resend::Same);
-        Outcome { class, scope, health: Health::Bad, resend, wait: Until::Stated, fields: [Some(field), None] }
+        Outcome {
+            class,
+            scope,
+            health: Health::Bad,
+            resend,
+            wait: Until::Stated,
+            fields: [Some(field), None],
+        }
     }
 
     /// Nothing usable came, which says nothing about health: the call fuse bounds it.
@@ -95,7 +102,14 @@ impl Outcome {
     /// A terminal class, or our own fault: waiting does not help.
     pub(super) fn stop(class: Class, scope: Scope, resend: Resend, field: Field) -> Outcome {
         let class = Some(class);
-        Outcome { class, scope, health: Health::Silent, resend, wait: Until::Never, fields: [Some(field), None] }
+        Outcome {
+            class,
+            scope,
+            health: Health::Silent,
+            resend,
+            wait: Until::Never,
+            fields: [Some(field), None],
+        }
     }
 
     /// Our request is at fault.
@@ -183,7 +197,7 @@ fn funds(evidence: &Evidence<'_>) -> Option<Outcome> {
     if let Some(field) = evidence.sign(Sign::Funds) {
         return outcome(project, field);
     }
-    if evidence.status() == Some(402) && evidence.sign(Sign::Plan).is_none() {
+    if evidence.status() == Some(402) && evidence.sign(Sign::Plan).is_none() && !evidence.theirs {
         return outcome(project, evidence.status_field());
     }
     // Said of a minute's quota too: only where nothing speaks of a limit it is about money.
@@ -224,31 +238,37 @@ fn capacity(evidence: &Evidence<'_>) -> Option<Outcome> {
         return Some(Outcome::sick(Scope::Provider, field));
     }
     let field = evidence.sign(Sign::CapacityMaybe)?;
-    let ours = evidence.any(&[Sign::Rate, Sign::Plan]).is_some_and(|sign| sign.place.contains("details"));
+    let reason = |sign| evidence.sign(sign).is_some_and(|field| field.place.contains("details"));
+    let ours = reason(Sign::Rate) || reason(Sign::Plan) || limits::choose(evidence).is_some();
     (!ours).then(|| Outcome::sick(Scope::Model, field))
 }
 
 /// 10. A window of a day or more, a plan's window, a limit of zero, or a wait beyond [`RATE_LIMIT_MAX`].
 fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
+    let by_code = |sign| evidence.sign(sign).is_some_and(|field| !field.is_text());
     let limited = evidence.status() == Some(429)
-        || evidence.any(&[Sign::Rate, Sign::RateKey, Sign::Plan, Sign::Quota]).is_some();
+        || evidence.any(&[Sign::Rate, Sign::RateKey, Sign::Plan, Sign::Quota]).is_some()
+        || by_code(Sign::Day);
     if !limited {
         return None;
     }
-    let exhausted = |scope, wait, field| {
-        Some(Outcome::limit(Class::QuotaExhausted, scope, Resend::Other, wait, field))
-    };
+    let exhausted =
+        |scope, wait, field| Some(Outcome::limit(Class::QuotaExhausted, scope, Resend::Other, wait, field));
     if let Some(field) = evidence.sign(Sign::Zero) {
         return exhausted(quota_scope(evidence), Until::Never, field);
     }
     if let Some(field) = evidence.sign(Sign::Plan) {
-        let scope = evidence.tables.scope(evidence.speaker, Limit::Plan).unwrap_or(Scope::Project);
+        let plain = evidence.tables.scope(evidence.speaker, Limit::Plan).unwrap_or(Scope::Project);
+        let scope = if is_managed(evidence) { Scope::Credential } else { plain };
         return exhausted(scope, Until::WindowEnd, field);
     }
     let stated = limits::choose(evidence);
-    let long = stated.and_then(|wait| wait.ns).is_some_and(|ns| ns > RATE_LIMIT_MAX);
-    let window = evidence.any(&[Sign::Day, Sign::Week, Sign::Month]);
     let refills = evidence.tables.has(evidence.speaker, Trait::RefillsContinuously);
+    // The reset of a bucket that refills all the time is when it is full, not when there is something in it.
+    let full = |wait: &Wait| refills && wait.field.key == "x-ratelimit-reset-*";
+    let long =
+        stated.filter(|wait| !full(wait)).and_then(|wait| wait.ns).is_some_and(|ns| ns > RATE_LIMIT_MAX);
+    let window = evidence.any(&[Sign::Day, Sign::Week, Sign::Month]);
     if let Some(field) = window.filter(|_| long || stated.is_none() || !refills) {
         return exhausted(quota_scope(evidence), Until::WindowEnd, field);
     }
@@ -265,7 +285,7 @@ fn rate_limit(evidence: &Evidence<'_>) -> Option<Outcome> {
     const SIGNS: [Sign; 4] = [Sign::RateUpstream, Sign::RateKey, Sign::RateProject, Sign::Rate];
     let said = evidence.any(&SIGNS).filter(|field| {
         // A word in the message of a bad request is not enough.
-        !(field.key == "message" && matches!(evidence.status(), Some(400 | 401 | 404 | 422)))
+        !(field.is_text() && matches!(evidence.status(), Some(400 | 401 | 404 | 422)))
     });
     let by_status = (evidence.status() == Some(429)).then(|| evidence.status_field());
     let field = said.or(by_status)?;

@@ -74,7 +74,8 @@ fn float(text: &str, unit: Nanos) -> Option<Float> {
         "inf" | "infinity" if sign == 1 => Some(Float::Infinite),
         "inf" | "infinity" => Some(Float::Finite(-1)),
         _ => {
-            let with_zero = if unsigned.starts_with('.') { format!("0{unsigned}") } else { unsigned.to_owned() };
+            let with_zero =
+                if unsigned.starts_with('.') { format!("0{unsigned}") } else { unsigned.to_owned() };
             let whole = with_zero.strip_suffix('.').unwrap_or(&with_zero);
             (!whole.starts_with('-')).then_some(())?;
             Some(Float::Finite(sign * durations::number(&whole.replace('_', ""), unit)?))

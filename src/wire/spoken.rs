@@ -14,14 +14,46 @@ pub(super) enum Spoken {
     Until(Timestamp),
 }
 
-/// Words after which a time may follow.
-const CUES: [&str; 14] = [
-    "again", "retry", "retried", "retrying", "wait", "reset", "resets", "replenished", "available", "access", "until",
-    "reopens", "resume", "expires",
-];
-/// Words that may stand between.
-const FILLERS: [&str; 15] =
-    ["in", "after", "for", "about", "approximately", "at", "on", "around", "be", "the", "at least", "least", "another", "until", "within"];
+/// Whether a time may follow the word.
+fn is_cue(word: &str) -> bool {
+    matches!(
+        word,
+        "again"
+            | "retry"
+            | "retried"
+            | "retrying"
+            | "wait"
+            | "reset"
+            | "resets"
+            | "replenished"
+            | "available"
+            | "access"
+            | "until"
+            | "reopens"
+            | "resume"
+            | "expires"
+    )
+}
+
+/// Whether the word may stand between.
+fn is_filler(word: &str) -> bool {
+    matches!(
+        word,
+        "in" | "after"
+            | "for"
+            | "about"
+            | "approximately"
+            | "at"
+            | "on"
+            | "around"
+            | "be"
+            | "the"
+            | "least"
+            | "another"
+            | "until"
+            | "within"
+    )
+}
 
 /// What the words say about when to come back.
 pub(super) fn find(words: &str) -> Option<Spoken> {
@@ -29,7 +61,9 @@ pub(super) fn find(words: &str) -> Option<Spoken> {
     let mut rest = words;
     while let Some((word, after)) = next(rest) {
         rest = after;
-        if CUES.contains(&word) && let Some(one) = after_cue(after) {
+        if is_cue(word)
+            && let Some(one) = after_cue(after)
+        {
             longest = Some(match (longest, one) {
                 (Some(Spoken::Wait(old)), Spoken::Wait(new)) => Spoken::Wait(old.max(new)),
                 (Some(Spoken::Until(old)), Spoken::Until(new)) => Spoken::Until(old.max(new)),
@@ -51,7 +85,7 @@ fn after_cue(mut words: &str) -> Option<Spoken> {
         if let Some(ns) = length(word, rest) {
             return Some(Spoken::Wait(ns));
         }
-        if !FILLERS.contains(&word) {
+        if !is_filler(word) {
             return None;
         }
         words = rest;
@@ -107,7 +141,9 @@ pub(super) fn window(words: &str) -> Option<Nanos> {
     let mut longest = None;
     while let Some((word, after)) = next(rest) {
         rest = after;
-        if word == "per" && let Some((length, _)) = next(after) {
+        if word == "per"
+            && let Some((length, _)) = next(after)
+        {
             longest = longest.max(durations::compact(length));
         }
     }

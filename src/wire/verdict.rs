@@ -38,6 +38,13 @@ pub struct Field {
     pub key: &'static str,
 }
 
+impl Field {
+    /// Whether it is a text for people rather than a code.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self.key, "message" | "description" | "error" | "body" | "raw")
+    }
+}
+
 impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.place.is_empty() { f.write_str(self.key) } else { write!(f, "{}.{}", self.place, self.key) }

@@ -104,7 +104,10 @@ mod tests {
 
     #[test]
     fn numbers_times_and_dates_stay_whole() {
-        assert_eq!(of("limit: 0.5, 10,000 at 22:19:54 on 2026-03-06."), "limit 0.5 10000 at 22:19:54 on 2026-03-06");
+        assert_eq!(
+            of("limit: 0.5, 10,000 at 22:19:54 on 2026-03-06."),
+            "limit 0.5 10000 at 22:19:54 on 2026-03-06"
+        );
     }
 
     #[test]

@@ -16,12 +16,13 @@ pub(super) fn status_only(input: &Input) -> Verdict {
         Some(408 | 500..) | None => Some(Class::Overload),
         Some(_) => Some(Class::NonRetryable),
     };
-    let wait = match retry_after(input.header("retry-after"), input.header("date"), input.now, Reading::Strict) {
-        Parsed::Delay(delay) if class.is_some_and(|class| !class.is_terminal()) => {
-            Some(delay.nanos().div_ceil(1_000_000))
-        }
-        Parsed::Delay(_) | Parsed::Absent | Parsed::Malformed(_) => None,
-    };
+    let wait =
+        match retry_after(input.header("retry-after"), input.header("date"), input.now, Reading::Strict) {
+            Parsed::Delay(delay) if class.is_some_and(|class| !class.is_terminal()) => {
+                Some(delay.nanos().div_ceil(1_000_000))
+            }
+            Parsed::Delay(_) | Parsed::Absent | Parsed::Malformed(_) => None,
+        };
     of(input, class, wait, "status_only", Field { place: "", key: "status" })
 }
 
@@ -56,8 +57,14 @@ const OVERLOAD: [&str; 9] = [
     "try again",
     "temporarily",
 ];
-const RATE_LIMIT: [&str; 6] =
-    ["rate limit", "rate_limit", "too many requests", "resource exhausted", "resource_exhausted", "quota exceeded"];
+const RATE_LIMIT: [&str; 6] = [
+    "rate limit",
+    "rate_limit",
+    "too many requests",
+    "resource exhausted",
+    "resource_exhausted",
+    "quota exceeded",
+];
 const MONEY: [&str; 9] = [
     "insufficient",
     "billing",

@@ -7,8 +7,14 @@ use serde_json::{Value, json};
 /// Rows that are labelled ambiguous and that we read otherwise, each with the reason.
 const ARGUED: [(&str, &str); 3] = [
     ("azure-005", "nothing in the response says that the deployment is a reserved one"),
-    ("anthropic-022", "without a clock or a unified header one such answer is a rate limit; repeats are for policy"),
-    ("gemini-027", "an answer with 499 was read, so it was not us who hung up; Google's own client retries it"),
+    (
+        "anthropic-022",
+        "without a clock or a unified header one such answer is a rate limit; repeats are for policy",
+    ),
+    (
+        "gemini-027",
+        "an answer with 499 was read, so it was not us who hung up; Google's own client retries it",
+    ),
 ];
 
 #[test]

@@ -4,15 +4,17 @@
 use super::{rows, text};
 use faultlab::units::Duration;
 use faultlab::wire::{
-    Dialect, Input, Parsed, Reading, Reason, Sdk, SdkWait, classify, go_duration, protobuf_duration, rate_limit,
-    rate_limit_policies, retry_after, retry_after_ms, rfc3339, sdk_wait, unix_seconds,
+    Dialect, Input, Parsed, Reading, Reason, Sdk, SdkWait, classify, go_duration, protobuf_duration,
+    rate_limit, rate_limit_policies, retry_after, retry_after_ms, rfc3339, sdk_wait, unix_seconds,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// Rows where gemini-cli, which has one model and no pool of keys, calls terminal what a gateway may wait for.
-const ARGUED: [(&str, &str); 1] =
-    [("MODEL_CAPACITY_EXHAUSTED", "no capacity at Google is an overload to a gateway: it passes, others may have some")];
+const ARGUED: [(&str, &str); 1] = [(
+    "MODEL_CAPACITY_EXHAUSTED",
+    "no capacity at Google is an overload to a gateway: it passes, others may have some",
+)];
 
 #[test]
 fn every_form_of_retry_after_is_read_as_its_source_reads_it() {
@@ -95,7 +97,13 @@ fn agree<T: PartialEq + std::fmt::Debug>(ours: &T, theirs: &T) -> Result<(), Str
 fn same(ours: Parsed, expected: &Value, unit: u64) -> Result<(), String> {
     let delay = |number: u64| Parsed::Delay(Duration::from_nanos(number.saturating_mul(unit)));
     let theirs = match expected {
-        Value::Null => return if matches!(ours, Parsed::Malformed(_)) { Ok(()) } else { agree(&format!("{ours:?}"), &"malformed".into()) },
+        Value::Null => {
+            return if matches!(ours, Parsed::Malformed(_)) {
+                Ok(())
+            } else {
+                agree(&format!("{ours:?}"), &"malformed".into())
+            };
+        }
         Value::Number(number) if number.to_string().starts_with('-') => Parsed::Malformed(Reason::Negative),
         Value::Number(number) => number.as_u64().map_or(Parsed::Delay(Duration::MAX), delay),
         Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
@@ -117,7 +125,8 @@ fn by_the_rfc(row: &Value) -> Result<(), String> {
 /// A past year is a wait of zero; the wrong century would be a wait of decades.
 fn century(row: &Value) -> Result<(), String> {
     let value = row["steps"][0][1].as_str();
-    let past = row["expect"]["resolved_year"].as_i64() < Some(i64::from(now(row).unwrap().to_zoned_datetime(jiff::tz::TimeZone::UTC).year()));
+    let past = row["expect"]["resolved_year"].as_i64()
+        < Some(i64::from(now(row).unwrap().to_zoned_datetime(jiff::tz::TimeZone::UTC).year()));
     agree(&(retry_after(value, None, now(row), Reading::Strict) == Parsed::Delay(Duration::ZERO)), &past)
 }
 
@@ -145,7 +154,8 @@ fn by_the_sdks(row: &Value) -> Result<(), String> {
 /// Our own lenient reading of the header that the SDK read: the same number, if it is one that can be waited for.
 fn lenient_reading(row: &Value, parsed: &Value) -> Result<(), String> {
     let headers = &row["steps"][0][1];
-    let readable = |value: &&str| matches!(retry_after_ms(Some(value), Reading::LenientSdk), Parsed::Delay(_));
+    let readable =
+        |value: &&str| matches!(retry_after_ms(Some(value), Reading::LenientSdk), Parsed::Delay(_));
     let ours = match headers["retry-after-ms"].as_str().filter(readable) {
         Some(ms) => retry_after_ms(Some(ms), Reading::LenientSdk),
         None => retry_after(headers["retry-after"].as_str(), None, now(row), Reading::LenientSdk),
@@ -171,7 +181,9 @@ fn by_envoy(row: &Value) -> Result<(), String> {
     let config = &row["config"];
     if row["expect"].get("fallback").is_some() {
         let over = row["steps"][0][0].as_str().and_then(|step| step.split_once(": ")).map(|(_, value)| value);
-        let Parsed::Delay(delay) = retry_after(over, None, None, Reading::Strict) else { return Err("no delay".into()) };
+        let Parsed::Delay(delay) = retry_after(over, None, None, Reading::Strict) else {
+            return Err("no delay".into());
+        };
         return agree(&(delay > Duration::from_secs(config["max_interval_s"].as_u64().unwrap())), &true);
     }
     let value = row["steps"][0][1].as_str().unwrap();
@@ -204,9 +216,12 @@ fn by_aws(row: &Value) -> Result<(), String> {
 
 /// failsafe-go reads whole seconds of a 429 or a 503, nothing else; below zero is zero.
 fn by_failsafe_go(row: &Value) -> Result<(), String> {
-    for (step, expected) in row["steps"].as_array().unwrap().iter().zip(row["expect"]["delay_s"].as_array().unwrap()) {
+    for (step, expected) in
+        row["steps"].as_array().unwrap().iter().zip(row["expect"]["delay_s"].as_array().unwrap())
+    {
         let (status, header) = step[0].as_str().unwrap().split_once(' ').unwrap();
-        let parsed = retry_after(header.split_once(": ").map(|(_, value)| value), None, None, Reading::Strict);
+        let parsed =
+            retry_after(header.split_once(": ").map(|(_, value)| value), None, None, Reading::Strict);
         let ours = match parsed {
             _ if !matches!(status, "429" | "503") => json!("configured"),
             Parsed::Delay(delay) => json!(delay.nanos() / 1_000_000_000),
@@ -221,14 +236,18 @@ fn by_failsafe_go(row: &Value) -> Result<(), String> {
 /// The error that a row describes in words: `429 cloudcode RATE_LIMIT_EXCEEDED + RetryInfo 600s`.
 fn google_error(said: &str) -> Input {
     let words: Vec<&str> = said.split([' ', ',']).collect();
-    let after = |word: &str| words.iter().position(|one| *one == word).and_then(|at| words.get(at + 1)).copied();
+    let after =
+        |word: &str| words.iter().position(|one| *one == word).and_then(|at| words.get(at + 1)).copied();
     let status: u16 = words[0].parse().unwrap_or(429);
     let mut details = Vec::new();
     if let Some(window) = after("QuotaFailure") {
         details.push(json!({"@type": "type.googleapis.com/google.rpc.QuotaFailure",
             "violations": [{"quotaId": format!("GenerateRequests{window}PerProjectPerModel")}]}));
     }
-    let reason = words.iter().find(|word| word.len() > 5 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit()));
+    let reason = words.iter().find(|word| {
+        word.len() > 5
+            && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit())
+    });
     let limit = words.iter().find_map(|word| word.strip_prefix("metadata.quota_limit="));
     if reason.is_some() || limit.is_some() {
         details.push(json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason,
@@ -238,7 +257,13 @@ fn google_error(said: &str) -> Input {
         details.push(json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}));
     }
     let quoted = said.split('\'').nth(1).or_else(|| said.split('"').nth(1)).unwrap_or("");
-    let code = if status == 503 { "UNAVAILABLE" } else if status == 429 { "RESOURCE_EXHAUSTED" } else { "CANCELLED" };
+    let code = if status == 503 {
+        "UNAVAILABLE"
+    } else if status == 429 {
+        "RESOURCE_EXHAUSTED"
+    } else {
+        "CANCELLED"
+    };
     let provider = if words.contains(&"cloudcode") { "cloudcode" } else { "gemini" };
     Input::from_json(json!({"provider": provider, "kind": "http", "status": status, "headers": {},
         "body": {"error": {"code": status, "message": quoted, "status": code, "details": details}}}))
