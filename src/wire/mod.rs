@@ -85,9 +85,9 @@ fn verdict(evidence: &Evidence<'_>, rule: &'static str, outcome: Outcome) -> Ver
     let wait = wait(evidence, &outcome);
     let ms = wait.and_then(|wait| wait.ns).map(durations::millis);
     let minute = (outcome.wait == Until::StatedOrMinute && wait.is_none()).then_some(60_000);
-    // Nobody is ill for days: a longer wait than that is no hint of a sick server.
-    let plausible = |ms: &u64| *ms <= DAY_MS || outcome.class != Some(Class::Overload);
     let windowed = matches!(outcome.class, Some(Class::QuotaExhausted | Class::Funds));
+    // Nobody is ill for days: such a wait is a hint of a window only.
+    let plausible = |ms: &u64| *ms <= DAY_MS || windowed;
     let named = wait.filter(|wait| windowed || wait.stated_in == StatedIn::Body);
     let mut decided_by: Vec<Field> = outcome.fields.into_iter().flatten().collect();
     if let Some(Wait { field, .. }) = wait
@@ -123,6 +123,118 @@ fn wait(evidence: &Evidence<'_>, outcome: &Outcome) -> Option<Wait> {
         Until::BudgetEnd => {
             let stated = limits::choose(evidence).filter(|wait| wait.at.is_some());
             stated.or_else(|| limits::next_reset(evidence))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn error(provider: &str, status: u16, error: Value) -> Value {
+        json!({"provider": provider, "kind": "http", "status": status, "headers": {}, "body": {"error": error}})
+    }
+
+    fn label(case: &Value, rules: &[Rule]) -> &'static str {
+        judge(&Input::from_json(case.clone()), &Dialect::standard().tables, rules).label()
+    }
+
+    /// In their order the rules say `right`; with `first` and `second` exchanged they say `wrong`.
+    fn check(first: &str, second: &str, case: &Value, right: &str, wrong: &str) {
+        let at = |name: &str| RULES.iter().position(|rule| rule.name == name).unwrap();
+        let (one, other) = (at(first), at(second));
+        assert!(one < other, "{first} stands before {second}");
+        let mut exchanged = RULES;
+        exchanged.swap(one, other);
+        assert_eq!(label(case, &RULES), right, "{case}");
+        assert_eq!(label(case, &exchanged), wrong, "exchanged, {case}");
+    }
+
+    #[test]
+    fn size_before_rate_limit_because_no_wait_makes_it_fit() {
+        let message = "Request too large on tokens per min (TPM): Limit 30000, Requested 30601.";
+        let case = error(
+            "openai",
+            429,
+            json!({"message": message, "type": "tokens", "code": "rate_limit_exceeded"}),
+        );
+        check("size", "rate_limit", &case, "NON_RETRYABLE", "RETRYABLE_RATE_LIMIT");
+    }
+
+    #[test]
+    fn funds_before_rate_limit_because_no_wait_fills_an_account() {
+        let case = error("moonshot", 429, json!({"message": "m", "type": "exceeded_current_quota_error"}));
+        check("funds", "rate_limit", &case, "TERMINAL_FUNDS", "RETRYABLE_RATE_LIMIT");
+    }
+
+    #[test]
+    fn capacity_before_rate_limit_because_it_is_not_our_limit() {
+        let message = "The service is temporarily out of capacity.";
+        let case =
+            error("vertex", 429, json!({"code": 429, "message": message, "status": "RESOURCE_EXHAUSTED"}));
+        check("capacity", "rate_limit", &case, "RETRYABLE_OVERLOAD", "RETRYABLE_RATE_LIMIT");
+    }
+
+    #[test]
+    fn place_before_status_because_the_key_is_good() {
+        let case =
+            error("openai", 403, json!({"message": "m", "code": "unsupported_country_region_territory"}));
+        check("elsewhere", "status", &case, "NON_RETRYABLE", "TERMINAL_AUTH");
+    }
+
+    #[test]
+    fn policy_before_status_because_a_refusal_is_no_bad_request() {
+        let case = error("azure", 400, json!({"message": "m", "code": "content_filter"}));
+        check("policy", "status", &case, "TERMINAL_POLICY", "NON_RETRYABLE");
+    }
+
+    #[test]
+    fn a_long_window_before_a_rate_limit_because_nobody_waits_for_it() {
+        let message = "Rate limit reached on tokens per day (TPD). Please try again in 9m38.016s.";
+        let case = error("groq", 429, json!({"message": message, "code": "rate_limit_exceeded"}));
+        check("long_window", "rate_limit", &case, "QUOTA_EXHAUSTED", "RETRYABLE_RATE_LIMIT");
+    }
+
+    #[test]
+    fn wrong_dialects_are_wrong_where_it_hurts() {
+        let case = error(
+            "gemini",
+            429,
+            json!({"code": 429, "status": "RESOURCE_EXHAUSTED",
+            "message": "You exceeded your current quota, please check your plan and billing details.",
+            "details": [{"violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}]},
+                {"retryDelay": "26s"}]}),
+        );
+        let input = Input::from_json(case);
+        let by = |dialect: &Dialect| classify(&input, dialect);
+        let right = by(&Dialect::standard());
+        assert_eq!((right.label(), right.retry_after_ms), ("RETRYABLE_RATE_LIMIT", Some(26_000)));
+        assert_eq!(by(&Dialect::adr_113()).label(), "TERMINAL_FUNDS");
+        assert_eq!(by(&Dialect::status_only()).retry_after_ms, None);
+    }
+
+    #[test]
+    fn the_codes_of_the_lab_mean_the_same_on_both_doors() {
+        let mut names = crate::units::Names::default();
+        let dialect = Dialect::standard();
+        for (status, code) in [
+            (429, "rate_limited"),
+            (503, "overloaded"),
+            (504, "upstream_timeout"),
+            (401, "invalid_auth"),
+            (403, "permission_denied"),
+            (429, "insufficient_quota"),
+            (402, "balance_exhausted"),
+            (403, "compliance_denied"),
+            (403, "data_residency_denied"),
+            (429, "quota_exhausted"),
+        ] {
+            let response = Response { status: Some(status), code: Some(code), retry_after: None };
+            let short = diagnose(&response, &mut names);
+            let long = classify(&Input::from_json(error("lab", status, json!({"code": code}))), &dialect);
+            let long = long.diagnosis(code, &mut names).unwrap();
+            assert_eq!((short.class, short.resend), (long.class, long.resend), "{status} {code}");
         }
     }
 }
