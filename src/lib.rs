@@ -4,7 +4,9 @@
 //! The modules are the floors of the house, lowest first; imports point down only.
 
 pub mod gateway;
+pub mod judge;
 pub mod policy;
+pub mod scenario;
 pub mod sim;
 pub mod trace;
 pub mod units;

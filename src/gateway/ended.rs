@@ -29,7 +29,12 @@ impl Gateway {
                 self.charge(&info, Basis::Receipt, settlement, out);
             }
             Pending::Assumed(assumed) => {
+                let scopes = assumed.scopes();
                 let settlement = self.ledger.correct(assumed, actual);
+                if let Some(live) = self.requests.find_mut(info.request).filter(|live| live.scopes == scopes)
+                {
+                    live.spent = live.spent.minus(settlement.reserved.money).plus(settlement.actual.money);
+                }
                 out.decide(Decision::Settled { call, basis: Basis::Corrected, settlement });
             }
         }

@@ -104,12 +104,16 @@ impl Requests {
         self.slots.get(id.index())?.as_ref()
     }
 
+    pub(super) fn find_mut(&mut self, id: RequestId) -> Option<&mut Live> {
+        self.slots.get_mut(id.index())?.as_mut()
+    }
+
     pub(super) fn get(&self, id: RequestId) -> &Live {
         self.find(id).expect("an open request")
     }
 
     pub(super) fn get_mut(&mut self, id: RequestId) -> &mut Live {
-        self.slots[id.index()].as_mut().expect("an open request")
+        self.find_mut(id).expect("an open request")
     }
 
     pub(super) const fn is_empty(&self) -> bool {

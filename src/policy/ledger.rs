@@ -123,6 +123,13 @@ impl Hold {
     }
 }
 
+impl Assumed {
+    /// The accounts that it is charged to; the request's may be closed by now.
+    pub const fn scopes(&self) -> Scopes {
+        self.hold.scopes
+    }
+}
+
 impl Settlement {
     /// What was billed above the reserved amount.
     pub const fn overrun(&self) -> Money {
@@ -163,11 +170,13 @@ impl Amount {
     /// No cap.
     pub const MAX: Amount = Amount { money: Money::MAX, tokens: u64::MAX };
 
-    const fn plus(self, other: Amount) -> Amount {
+    /// The sum; saturates.
+    pub const fn plus(self, other: Amount) -> Amount {
         Amount { money: self.money.plus(other.money), tokens: self.tokens.saturating_add(other.tokens) }
     }
 
-    const fn minus(self, other: Amount) -> Amount {
+    /// What is left after `other`; zero if nothing is.
+    pub const fn minus(self, other: Amount) -> Amount {
         Amount { money: self.money.minus(other.money), tokens: self.tokens.saturating_sub(other.tokens) }
     }
 }

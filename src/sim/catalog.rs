@@ -3,7 +3,9 @@
 
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::Amount;
-use crate::units::{CredentialId, Duration, ModelId, Name, Names, ProjectId, ProviderId};
+use crate::units::{
+    BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId,
+};
 
 /// Everything that is declared.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +61,10 @@ pub struct RouteFact {
     pub pool: Vec<CredentialId>,
     /// What it truly offers.
     pub offer: Offer,
+    /// Its fault domain: a position in [`Catalog::breakers`].
+    pub breaker: BreakerId,
+    /// Its health state: a position in [`Catalog::healths`].
+    pub health: HealthId,
 }
 
 /// A credential.
@@ -128,11 +134,25 @@ pub struct Limits {
     pub attempt_max: Amount,
     /// The longest wait that a response may ask for and get.
     pub hint_max: Duration,
+    /// Calls a request may make on one route.
+    pub calls_per_route_max: u32,
+    /// Retries whose worst case must fit the request's cap too.
+    pub reserve_retries: u32,
+    /// Probes that a half-open breaker lets through at once.
+    pub probes_max: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { attempts_max: u32::MAX, legs_max: 1, attempt_max: Amount::MAX, hint_max: Duration::MAX }
+        Limits {
+            attempts_max: u32::MAX,
+            legs_max: 1,
+            attempt_max: Amount::MAX,
+            hint_max: Duration::MAX,
+            calls_per_route_max: u32::MAX,
+            reserve_retries: 0,
+            probes_max: u32::MAX,
+        }
     }
 }
 

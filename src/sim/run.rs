@@ -336,7 +336,8 @@ mod tests {
             });
             registry.credentials.push(ProjectId(id));
             catalog.credentials.push(CredentialFact { name, project: ProjectId(id) });
-            catalog.routes.push(RouteFact { name, provider, model, pool, offer });
+            let (breaker, health) = (BreakerId(id), HealthId(id));
+            catalog.routes.push(RouteFact { name, provider, model, pool, offer, breaker, health });
             catalog.breakers.push(name);
             catalog.healths.push(name);
             let script = vec![reply(&mut catalog)];

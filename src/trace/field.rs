@@ -1,5 +1,6 @@
 //! The fields of an event, named exactly as in `events.jsonl`, and what their values are.
 
+use super::buffer::Padded;
 use crate::units::{Money, names};
 
 /// What the values of a field are.
@@ -30,6 +31,9 @@ pub enum Value {
     Number(u64),
 }
 
+/// Room for every key.
+pub(crate) const KEY: usize = 40;
+
 macro_rules! fields {
     ($($(#[$doc:meta])* $field:ident $label:literal $unit:ident)+) => {
         /// A field of an event.
@@ -50,14 +54,14 @@ macro_rules! fields {
             pub const fn unit(self) -> Unit {
                 match self { $(Field::$field => Unit::$unit),+ }
             }
-
-            /// The key as JSON, with the comma before it and the colon after it.
-            pub(crate) const fn json(self) -> &'static str {
-                match self { $(Field::$field => concat!(",\"", $label, "\":")),+ }
-            }
         }
 
         const HASHES: &[u64] = &[$(names::hash($label)),+];
+
+        /// The keys as JSON, each with all that stands between two values.
+        const KEYS: &[Padded<KEY>] = &[
+            $(Padded::new(concat!(",\"", $label, "\":")).with(Unit::$unit.quote())),+
+        ];
     };
 }
 
@@ -333,6 +337,12 @@ impl Field {
         Field::ALL.iter().copied().find(|field| field.label() == label)
     }
 
+    /// The key as JSON, with the comma before it, the colon after it, and the quote before a text.
+    #[inline]
+    pub(crate) fn json(self) -> &'static Padded<KEY> {
+        &KEYS[self as usize]
+    }
+
     /// A number that depends on the key alone.
     pub(crate) const fn hash(self) -> u64 {
         HASHES[self as usize]
@@ -350,6 +360,14 @@ impl Field {
 }
 
 impl Unit {
+    /// What stands around a value in JSON.
+    const fn quote(self) -> &'static str {
+        match self {
+            Unit::Word | Unit::Words | Unit::Money => "\"",
+            Unit::Count | Unit::Time | Unit::Span | Unit::List => "",
+        }
+    }
+
     /// What a value looks like, for messages.
     pub const fn example(self) -> &'static str {
         match self {

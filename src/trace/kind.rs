@@ -1,5 +1,6 @@
 //! The kinds of events: who writes each, and with which fields.
 
+use super::buffer::Padded;
 use super::field::Field;
 use crate::gateway::{Action, Decision};
 use crate::sim::{Declared, What};
@@ -12,6 +13,9 @@ pub enum Author {
     /// The gateway: a claim.
     Gateway,
 }
+
+/// Room for every event.
+pub(crate) const EVENT: usize = 32;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $label:literal $author:ident [$($field:ident)*])+) => {
@@ -38,12 +42,9 @@ macro_rules! kinds {
             pub const fn fields(self) -> &'static [Field] {
                 match self { $(Kind::$kind => &[$(Field::$field),*]),+ }
             }
-
-            /// The start of its own part of a line.
-            pub(crate) const fn json(self) -> &'static str {
-                match self { $(Kind::$kind => concat!(",\"event\":\"", $label, "\"")),+ }
-            }
         }
+
+        const EVENTS: &[Padded<EVENT>] = &[$(Padded::new(concat!(",\"event\":\"", $label, "\""))),+];
     };
 }
 
@@ -196,6 +197,11 @@ impl Kind {
             Decision::WaitRefused { .. } => Kind::WaitRefused,
             Decision::TimedOut { .. } => Kind::TimedOut,
         }
+    }
+
+    /// The event as JSON, with the comma before it.
+    pub(crate) fn json(self) -> &'static Padded<EVENT> {
+        &EVENTS[self as usize]
     }
 
     /// The kind with this label, if there is one.

@@ -1,13 +1,14 @@
 //! An entry as a line of `events.jsonl`: one JSON object, fields in a fixed order, pure ASCII, nothing put
 //! together on the way.
 
+use super::buffer::{Buffer, Padded};
 use super::field::Field;
 use super::fields::{Sink, fields};
 use super::kind::Kind;
 use super::roll::Roll;
-use super::text::{Decimal, Piece, Text};
+use super::text::{Piece, Text};
 use crate::sim::{Catalog, Entry};
-use crate::units::Money;
+use crate::units::{Money, Name, Names};
 
 /// The version of the event format. A new field or event, another order of ties, another draw is a new one.
 pub const FORMAT: u32 = 1;
@@ -30,14 +31,20 @@ pub struct Header<'a> {
 }
 
 /// Writes lines into a buffer that is used again.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Lines {
-    out: Vec<u8>,
+    out: Buffer,
     /// `,"scenario":"…","variant":"…"`
     run: Vec<u8>,
+    names: Escaped,
 }
 
 impl Lines {
+    /// A writer of lines that use `names`.
+    pub fn new(names: &Names) -> Lines {
+        Lines { out: Buffer::default(), run: Vec::new(), names: Escaped::new(names) }
+    }
+
     /// The first line of a run; the lines after it are of this scenario and variant.
     pub fn header(&mut self, header: &Header<'_>) {
         self.run.clear();
@@ -45,40 +52,36 @@ impl Lines {
             self.run.extend_from_slice(key.as_bytes());
             quoted(&mut self.run, text);
         }
-        self.out.extend_from_slice(b"{\"format\":");
-        decimal(&mut self.out, u64::from(FORMAT));
-        self.out.extend_from_slice(b",\"faultlab\":");
-        quoted(&mut self.out, header.faultlab);
-        self.out.extend_from_slice(&self.run);
-        self.out.extend_from_slice(b",\"seed\":");
-        decimal(&mut self.out, header.seed);
-        self.out.extend_from_slice(b",\"scenario_digest\":");
-        quoted(&mut self.out, header.scenario_digest);
-        self.out.extend_from_slice(b",\"policy_digest\":");
-        quoted(&mut self.out, header.policy_digest);
-        self.out.extend_from_slice(b"}\n");
+        let Header { faultlab, seed, scenario_digest, policy_digest, .. } = header;
+        let mut line = format!("{{\"format\":{FORMAT},\"faultlab\":").into_bytes();
+        quoted(&mut line, faultlab);
+        line.extend_from_slice(&self.run);
+        line.extend_from_slice(format!(",\"seed\":{seed}").as_bytes());
+        line.extend_from_slice(format!(",\"scenario_digest\":\"{scenario_digest}\"").as_bytes());
+        line.extend_from_slice(format!(",\"policy_digest\":\"{policy_digest}\"}}\n").as_bytes());
+        self.out.text(&line);
     }
 
     /// The line of one entry. The roll must have noted it.
     pub fn entry(&mut self, entry: &Entry<'_>, roll: &Roll, catalog: &Catalog) {
         let out = &mut self.out;
-        out.extend_from_slice(b"{\"seq\":");
-        decimal(out, entry.seq);
-        out.extend_from_slice(b",\"t_ns\":");
-        decimal(out, entry.at.nanos());
+        out.text(b"{\"seq\":");
+        out.decimal(entry.seq);
+        out.text(b",\"t_ns\":");
+        out.decimal(entry.at.nanos());
         if let Some(cause) = entry.cause {
-            out.extend_from_slice(b",\"cause\":");
-            decimal(out, cause);
+            out.text(b",\"cause\":");
+            out.decimal(cause);
         }
-        out.extend_from_slice(&self.run);
-        out.extend_from_slice(Kind::of(&entry.what).json().as_bytes());
-        fields(entry, roll, catalog, &mut Json { out, skip: 0 });
-        self.out.extend_from_slice(b"}\n");
+        out.text(&self.run);
+        out.padded(Kind::of(&entry.what).json());
+        fields(entry, roll, catalog, &mut Json { out, names: &self.names, object: 0 });
+        self.out.text(b"}\n");
     }
 
     /// What was written since the last [`Lines::clear`].
     pub fn bytes(&self) -> &[u8] {
-        &self.out
+        self.out.written()
     }
 
     /// Forgets what was written, keeps the memory.
@@ -88,106 +91,129 @@ impl Lines {
 }
 
 struct Json<'a> {
-    out: &'a mut Vec<u8>,
-    /// One for the first field of an object, which has no comma before it.
-    skip: usize,
+    out: &'a mut Buffer,
+    names: &'a Escaped,
+    /// Where the object of a list begins.
+    object: usize,
 }
 
 impl Json<'_> {
-    #[inline]
-    fn key(&mut self, field: Field) {
-        self.out.extend_from_slice(&field.json().as_bytes()[self.skip..]);
-        self.skip = 0;
+    fn joined(&mut self, text: Text<'_>) {
+        text.pieces(|piece| match piece {
+            Piece::Word(word) => self.out.text(word.as_bytes()),
+            Piece::Name(_, name) => self.names.put(self.out, name),
+            Piece::Number(n) => self.out.decimal(u64::from(n)),
+            Piece::Bar => self.out.byte(b'|'),
+            Piece::Colon => self.out.byte(b':'),
+        });
     }
 }
 
 impl Sink for Json<'_> {
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, field: Field, text: Text<'_>) {
-        self.key(field);
-        self.out.push(b'"');
-        text.pieces(|piece| match piece {
-            Piece::Word(word) => self.out.extend_from_slice(word.as_bytes()),
-            Piece::Name(name, _) => escaped(self.out, name),
-            Piece::Number(n) => decimal(self.out, u64::from(n)),
-            Piece::Bar => self.out.push(b'|'),
-            Piece::Colon => self.out.push(b':'),
-        });
-        self.out.push(b'"');
+        self.out.padded(field.json());
+        match text {
+            Text::Word(word) => self.out.text(word.as_bytes()),
+            Text::Name(_, name) => self.names.put(self.out, name),
+            Text::Request(..)
+            | Text::Call(..)
+            | Text::Members(..)
+            | Text::Credentials(..)
+            | Text::Reasons(..) => self.joined(text),
+        }
+        self.out.byte(b'"');
     }
 
     #[inline]
     fn number(&mut self, field: Field, n: u64) {
-        self.key(field);
-        decimal(self.out, n);
+        self.out.padded(field.json());
+        self.out.decimal(n);
     }
 
     #[inline]
     fn money(&mut self, field: Field, money: Money) {
-        self.key(field);
-        self.out.push(b'"');
-        dollars(self.out, money);
-        self.out.push(b'"');
+        self.out.padded(field.json());
+        self.out.dollars(money.picos());
+        self.out.byte(b'"');
     }
 
     fn list(&mut self, field: Field) {
-        self.key(field);
-        self.out.push(b'[');
+        self.out.padded(field.json());
+        self.out.byte(b'[');
     }
 
     fn open(&mut self) {
-        if self.out.last() == Some(&b'}') {
-            self.out.push(b',');
+        if self.out.last() == Some(b'}') {
+            self.out.byte(b',');
         }
-        self.out.push(b'{');
-        self.skip = 1;
+        self.object = self.out.written().len();
     }
 
+    /// The comma before its first field becomes the brace.
     fn close(&mut self) {
-        self.out.push(b'}');
+        self.out.replace(self.object, b'{');
+        self.out.byte(b'}');
     }
 
     fn end(&mut self) {
-        self.out.push(b']');
+        self.out.byte(b']');
     }
 }
 
-fn decimal(out: &mut Vec<u8>, n: u64) {
-    out.extend_from_slice(Decimal::of(n).bytes());
+/// Every name as it stands in JSON.
+#[derive(Clone, Debug)]
+struct Escaped {
+    short: Vec<Padded<SHORT>>,
+    /// Those that are longer.
+    long: Vec<(Name, Vec<u8>)>,
 }
 
-/// As [`Money`] prints itself: at least three decimals, no more than are needed.
-fn dollars(out: &mut Vec<u8>, money: Money) {
-    const PICOS_PER_DOLLAR: u64 = 1_000_000_000_000;
-    decimal(out, money.picos() / PICOS_PER_DOLLAR);
-    // A one in front keeps the zeros behind the point.
-    let part = Decimal::of(PICOS_PER_DOLLAR + money.picos() % PICOS_PER_DOLLAR);
-    let digits = &part.bytes()[1..];
-    let unused = digits[3..].iter().rev().take_while(|digit| **digit == b'0').count();
-    out.push(b'.');
-    out.extend_from_slice(&digits[..digits.len() - unused]);
+/// The longest name that is copied in one step.
+const SHORT: usize = 32;
+
+impl Escaped {
+    fn new(names: &Names) -> Escaped {
+        let mut escaped = Escaped { short: Vec::new(), long: Vec::new() };
+        for (name, text) in names.iter() {
+            let mut bytes = Vec::new();
+            escape(&mut bytes, text);
+            let text = std::str::from_utf8(&bytes).expect("what is escaped is ASCII");
+            if text.len() <= SHORT {
+                escaped.short.push(Padded::new(text));
+            } else {
+                escaped.short.push(Padded::new(""));
+                escaped.long.push((name, bytes));
+            }
+        }
+        escaped
+    }
+
+    #[inline(always)]
+    fn put(&self, out: &mut Buffer, name: Name) {
+        let short = &self.short[name.0 as usize];
+        if short.is_empty() { self.put_long(out, name) } else { out.padded(short) }
+    }
+
+    #[cold]
+    fn put_long(&self, out: &mut Buffer, name: Name) {
+        if let Ok(at) = self.long.binary_search_by_key(&name, |long| long.0) {
+            out.text(&self.long[at].1);
+        }
+    }
 }
 
 fn quoted(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
-    escaped(out, text);
+    escape(out, text);
     out.push(b'"');
 }
 
-fn escaped(out: &mut Vec<u8>, text: &str) {
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    if text.as_bytes().iter().all(is_plain) {
-        out.extend_from_slice(text.as_bytes());
-        return;
-    }
+fn escape(out: &mut Vec<u8>, text: &str) {
     for unit in text.encode_utf16() {
         match u8::try_from(unit) {
-            Ok(byte) if is_plain(&byte) => out.push(byte),
-            Ok(_) | Err(_) => {
-                out.extend_from_slice(b"\\u");
-                let digit = |shift: u16| b"0123456789abcdef"[usize::from(unit >> shift & 15)];
-                out.extend_from_slice(&[digit(12), digit(8), digit(4), digit(0)]);
-            }
+            Ok(byte @ b' '..=b'~') if byte != b'"' && byte != b'\\' => out.push(byte),
+            Ok(_) | Err(_) => out.extend_from_slice(format!("\\u{unit:04x}").as_bytes()),
         }
     }
 }
@@ -286,7 +312,7 @@ mod tests {
         let mut oracle = Oracle {
             catalog: samples::catalog(),
             roll: Roll::default(),
-            lines: Lines::default(),
+            lines: Lines::new(&samples::catalog().names),
             expected: Vec::new(),
         };
         oracle.lines.header(&header());
@@ -310,7 +336,7 @@ mod tests {
                 }
             }
         }
-        let mut first = First(Lines::default(), Roll::default(), samples::catalog());
+        let mut first = First(Lines::new(&samples::catalog().names), Roll::default(), samples::catalog());
         first.0.header(&Header { scenario: "bounded-429", ..header() });
         first.0.clear();
         samples::bounded(&mut first);
@@ -324,21 +350,12 @@ mod tests {
 
     #[test]
     fn a_header_says_what_was_played() {
-        let mut lines = Lines::default();
+        let mut lines = Lines::new(&Names::default());
         lines.header(&header());
         let read: Value = serde_json::from_slice(lines.bytes()).unwrap();
         assert_eq!(read["format"], Value::from(FORMAT));
         assert_eq!(read["scenario"], Value::from(SCENARIO));
         assert_eq!(read["seed"], Value::from(u64::MAX));
         assert_eq!(read["policy_digest"], Value::from("bb"));
-    }
-
-    #[test]
-    fn money_reads_as_it_prints() {
-        for picos in [0, 1, 999, 16_000_000_000, 1_000_000_000_000, 62_500_000_000, u64::MAX] {
-            let mut out = Vec::new();
-            dollars(&mut out, Money::from_picos(picos));
-            assert_eq!(out, Money::from_picos(picos).to_string().into_bytes());
-        }
     }
 }

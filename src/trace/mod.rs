@@ -17,6 +17,8 @@
 //! format: the same scenario, variant and seed give the same bytes on every machine. Names of requests and calls
 //! are told by source and number, never by slot, so an entry reads the same however memory was used.
 
+mod buffer;
+pub mod digest;
 pub mod field;
 pub mod fields;
 pub mod kind;
@@ -27,6 +29,7 @@ pub mod roll;
 pub(crate) mod samples;
 pub mod text;
 
+pub use digest::{Digest, Fingerprint};
 pub use field::{Field, Unit, Value};
 pub use fields::{Sink, fields};
 pub use kind::{Author, CANDIDATE, Kind};

@@ -31,7 +31,12 @@ fn cents(tenths: u64) -> Money {
 
 /// Two routes, a tenant, a task, a listed request and a stream of requests.
 pub(crate) fn catalog() -> Catalog {
-    let mut catalog = Catalog::default();
+    catalog_after(Names::default())
+}
+
+/// The same, with names that were known before.
+pub(crate) fn catalog_after(names: Names) -> Catalog {
+    let mut catalog = Catalog { names, ..Catalog::default() };
     let mut name = |text: &str| catalog.names.intern(text);
     catalog.classes = vec![name("public"), name("internal"), name("restricted")];
     catalog.capabilities = vec![name("tools"), name("json"), name("vision")];
@@ -54,6 +59,8 @@ pub(crate) fn catalog() -> Catalog {
         model: ModelId(at),
         pool: vec![CredentialId(at)],
         offer,
+        breaker: BreakerId(at),
+        health: HealthId(at),
     };
     let tier = Tier {
         input: Price::from_picos_per_token(1_000_000),
@@ -96,7 +103,7 @@ pub(crate) fn catalog() -> Catalog {
         SourceFact { name: name("req-demo-002"), kind: SourceKind::Listed },
         SourceFact { name: name("load"), kind: SourceKind::Stream },
     ];
-    catalog.limits = Limits { attempts_max: 2, legs_max: 1, attempt_max: cap, hint_max: ms(60_000) };
+    catalog.limits = Limits { attempts_max: 2, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
     catalog.versions = Versions {
         policy: Some(name("route-policy-v3")),
         prices: Some(name("prices-2026-07")),

@@ -25,12 +25,12 @@ pub enum Text<'a> {
 }
 
 /// A piece of a [`Text`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Piece<'a> {
     /// Plain ASCII without quotes.
     Word(&'static str),
-    /// A name: any text. With its hash.
-    Name(&'a str, u64),
+    /// A name: any text.
+    Name(&'a Names, Name),
     /// A number.
     Number(u32),
     /// The `|` before another word.
@@ -41,11 +41,11 @@ pub enum Piece<'a> {
 
 impl<'a> Text<'a> {
     /// Hands every piece to `take`, in order.
-    #[inline]
+    #[inline(always)]
     pub fn pieces(self, mut take: impl FnMut(Piece<'a>)) {
         match self {
             Text::Word(word) => take(Piece::Word(word)),
-            Text::Name(names, name) => take(spelled(names, name)),
+            Text::Name(names, name) => take(Piece::Name(names, name)),
             Text::Request(catalog, name) => request(catalog, name, &mut take),
             Text::Call(catalog, name, nth) => {
                 request(catalog, name, &mut take);
@@ -74,7 +74,7 @@ impl<'a> Text<'a> {
             if matches!(piece, Piece::Bar | Piece::Colon) {
                 found |= is_read(rest);
             }
-            rest = if piece == Piece::Bar {
+            rest = if matches!(piece, Piece::Bar) {
                 Some(word.as_bytes())
             } else {
                 rest.and_then(|rest| piece.strip_from(rest))
@@ -89,7 +89,8 @@ impl std::fmt::Display for Text<'_> {
         let mut result = Ok(());
         self.pieces(|piece| {
             result = result.and_then(|()| match piece {
-                Piece::Word(text) | Piece::Name(text, _) => f.write_str(text),
+                Piece::Word(text) => f.write_str(text),
+                Piece::Name(names, name) => f.write_str(names.text(name)),
                 Piece::Number(n) => write!(f, "{n}"),
                 Piece::Bar => f.write_str("|"),
                 Piece::Colon => f.write_str(":"),
@@ -103,22 +104,33 @@ impl Piece<'_> {
     /// What is left of `text` behind this piece, if it begins with it.
     fn strip_from<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         match self {
-            Piece::Word(piece) | Piece::Name(piece, _) => text.strip_prefix(piece.as_bytes()),
-            Piece::Number(n) => text.strip_prefix(Decimal::of(u64::from(*n)).bytes()),
+            Piece::Word(piece) => text.strip_prefix(piece.as_bytes()),
+            Piece::Name(names, name) => text.strip_prefix(names.text(*name).as_bytes()),
+            Piece::Number(n) => strip_number(text, *n),
             Piece::Bar => text.strip_prefix(b"|"),
             Piece::Colon => text.strip_prefix(b":"),
         }
     }
 }
 
-fn spelled<'a>(names: &'a Names, name: Name) -> Piece<'a> {
-    Piece::Name(names.text(name), names.hash(name))
+/// The digits of `n` are read from the last to the first, so that nothing is put together.
+fn strip_number(text: &[u8], n: u32) -> Option<&[u8]> {
+    let count = n.checked_ilog10().map_or(1, |tens| tens as usize + 1);
+    let (digits, rest) = text.split_at_checked(count)?;
+    let mut left = n;
+    for digit in digits.iter().rev() {
+        if *digit != b'0' + (left % 10) as u8 {
+            return None;
+        }
+        left /= 10;
+    }
+    Some(rest)
 }
 
-#[inline]
+#[inline(always)]
 fn request<'a>(catalog: &'a Catalog, name: RequestName, take: &mut impl FnMut(Piece<'a>)) {
     let source = &catalog.sources[usize::from(name.source)];
-    take(spelled(&catalog.names, source.name));
+    take(Piece::Name(&catalog.names, source.name));
     match source.kind {
         SourceKind::Listed => {}
         SourceKind::Stream => {
@@ -135,7 +147,7 @@ fn members<'a>(names: &'a Names, list: &[Name], set: Set64, take: &mut impl FnMu
             take(Piece::Bar);
         }
         first = false;
-        take(spelled(names, list[usize::from(member)]));
+        take(Piece::Name(names, list[usize::from(member)]));
     }
 }
 
@@ -145,9 +157,9 @@ fn credentials<'a>(catalog: &'a Catalog, pool: &[CredentialId], take: &mut impl 
             take(Piece::Bar);
         }
         let fact = catalog.credentials[id.index()];
-        take(spelled(&catalog.names, fact.name));
+        take(Piece::Name(&catalog.names, fact.name));
         take(Piece::Word("@"));
-        take(spelled(&catalog.names, catalog.projects[fact.project.index()]));
+        take(Piece::Name(&catalog.names, catalog.projects[fact.project.index()]));
     }
 }
 
@@ -159,67 +171,14 @@ fn listed<'a>(reasons: Reasons, missing: Option<(&'a Names, Name)>, take: &mut i
         take(Piece::Word(reason.label()));
         if let (Reason::MissingCapability, Some((names, name))) = (reason, missing) {
             take(Piece::Colon);
-            take(spelled(names, name));
+            take(Piece::Name(names, name));
         }
     }
 }
-
-/// A whole number in decimal digits, written into itself.
-pub(crate) struct Decimal {
-    digits: [u8; 20],
-    start: usize,
-}
-
-impl Decimal {
-    /// The digits of `n`, two at a time.
-    #[inline]
-    pub(crate) fn of(mut n: u64) -> Decimal {
-        let (mut digits, mut start) = ([b'0'; 20], 20);
-        while n >= 100 {
-            let pair = PAIRS[(n % 100) as usize];
-            n /= 100;
-            start -= 2;
-            [digits[start], digits[start + 1]] = pair;
-        }
-        let pair = PAIRS[n as usize];
-        if n >= 10 {
-            start -= 2;
-            [digits[start], digits[start + 1]] = pair;
-        } else {
-            start -= 1;
-            digits[start] = pair[1];
-        }
-        Decimal { digits, start }
-    }
-
-    #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.digits[self.start..]
-    }
-}
-
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut n = 0;
-    while n < 100 {
-        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
-        n += 1;
-    }
-    pairs
-};
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_number_is_written_as_the_standard_library_writes_it() {
-        let around = (0..64).flat_map(|bit| [1u64 << bit, (1u64 << bit) - 1]);
-        let tens = (0..20).flat_map(|e| [10u64.pow(e), 10u64.pow(e) - 1]);
-        for n in around.chain(tens).chain(0..2000).chain([u64::MAX]) {
-            assert_eq!(Decimal::of(n).bytes(), n.to_string().as_bytes());
-        }
-    }
 
     #[test]
     fn one_reason_among_several_is_found_with_and_without_its_detail() {

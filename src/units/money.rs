@@ -75,6 +75,16 @@ impl Total {
         self.0 += m.0 as u128;
     }
 
+    /// A sum of `picos` pico-USD.
+    pub const fn from_picos(picos: u128) -> Total {
+        Total(picos)
+    }
+
+    /// Both sums together.
+    pub const fn plus(self, other: Total) -> Total {
+        Total(self.0 + other.0)
+    }
+
     /// The sum in pico-USD.
     pub const fn picos(self) -> u128 {
         self.0

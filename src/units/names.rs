@@ -27,9 +27,19 @@ impl Names {
         name
     }
 
+    /// The name of `text`, if it has one already.
+    pub fn find(&self, text: &str) -> Option<Name> {
+        self.known.get(text).copied()
+    }
+
     /// The text of `name`.
     pub fn text(&self, name: Name) -> &str {
         &self.texts[name.0 as usize]
+    }
+
+    /// Every name with its text, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Name, &str)> {
+        (0..).map(Name).zip(self.texts.iter().map(String::as_str))
     }
 
     /// A number that depends on the text alone, never on the order in which names were met.

@@ -184,6 +184,15 @@ pub enum ProbeLimit {
     Total(u32),
 }
 
+impl ProbeLimit {
+    /// The most probes that can be in flight at once.
+    pub const fn most(self) -> u32 {
+        match self {
+            ProbeLimit::InFlight(most) | ProbeLimit::Total(most) => most,
+        }
+    }
+}
+
 /// How long HALF_OPEN may last without a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HalfOpenFor {

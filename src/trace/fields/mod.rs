@@ -62,11 +62,13 @@ struct Teller<'a, S> {
 
 /// What several events share.
 impl<S: Sink> Teller<'_, S> {
+    #[inline]
     fn request(&mut self, id: RequestId) {
         self.sink.text(Field::Request, Text::Request(self.catalog, self.roll.request(id).name));
     }
 
     /// A call is always told with its request and its route.
+    #[inline]
     fn call(&mut self, id: CallId) {
         let made = self.roll.call(id);
         self.sink.text(Field::Request, Text::Request(self.catalog, made.request));
@@ -74,6 +76,7 @@ impl<S: Sink> Teller<'_, S> {
         self.route(made.route);
     }
 
+    #[inline]
     fn route(&mut self, id: RouteId) {
         self.name(Field::Route, self.catalog.routes[id.index()].name);
     }
@@ -174,51 +177,60 @@ impl<S: Sink> Teller<'_, S> {
 
 /// One field, of the unit that it is declared with.
 impl<S: Sink> Teller<'_, S> {
+    #[inline]
     fn word(&mut self, field: Field, word: &'static str) {
         debug_assert_eq!(field.unit(), Unit::Word);
         self.sink.text(field, Text::Word(word));
     }
 
+    #[inline]
     fn name(&mut self, field: Field, name: Name) {
         debug_assert_eq!(field.unit(), Unit::Word);
         self.sink.text(field, Text::Name(&self.catalog.names, name));
     }
 
+    #[inline]
     fn name_if(&mut self, field: Field, name: Option<Name>) {
         if let Some(name) = name {
             self.name(field, name);
         }
     }
 
+    #[inline]
     fn count(&mut self, field: Field, n: u64) {
         debug_assert_eq!(field.unit(), Unit::Count);
         self.sink.number(field, n);
     }
 
+    #[inline]
     fn count_above_zero(&mut self, field: Field, n: u32) {
         if n > 0 {
             self.count(field, u64::from(n));
         }
     }
 
+    #[inline]
     fn count_below_max(&mut self, field: Field, n: u64, max: u64) {
         if n < max {
             self.count(field, n);
         }
     }
 
+    #[inline]
     fn time(&mut self, field: Field, at: Timestamp) {
         debug_assert_eq!(field.unit(), Unit::Time);
         self.sink.number(field, at.nanos());
     }
 
     /// The last instant there is stands for never, and is not told.
+    #[inline]
     fn time_if(&mut self, field: Field, at: impl Into<Option<Timestamp>>) {
         if let Some(at) = at.into().filter(|at| *at < Timestamp::MAX) {
             self.time(field, at);
         }
     }
 
+    #[inline]
     fn span(&mut self, field: Field, length: Duration) {
         debug_assert_eq!(field.unit(), Unit::Span);
         self.sink.number(field, length.nanos());

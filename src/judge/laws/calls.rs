@@ -1,0 +1,170 @@
+//! Laws about calls: how many, for whom, to which routes.
+
+use super::{Begun, Ruling};
+use crate::gateway::Call;
+use crate::judge::book::{Book, CallPage, CallPhase, Phase};
+use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::taxonomy::Class;
+use crate::sim::Scripted;
+use crate::units::CallId;
+
+pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let (made, allowed) =
+        (book.request(begun.request).map_or(0, |page| page.attempts), book.facts.limits.attempts_max);
+    Ruling::unless((made >= allowed).then(|| {
+        format!("{} makes call {} of {allowed}, to {}", who(book, begun), made + 1, route(book, begun))
+    }))
+}
+
+pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let (legs, allowed) =
+        (book.request(begun.request).map_or(0, |page| page.legs), book.facts.limits.legs_max);
+    Ruling::unless((legs >= allowed).then(|| {
+        format!(
+            "{} has {} calls in flight of {allowed}, with {}",
+            who(book, begun),
+            legs + 1,
+            route(book, begun)
+        )
+    }))
+}
+
+pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let asked = book.call(begun.call).filter(|page| page.phase == CallPhase::Asked);
+    let is_announced = asked.is_some_and(|page| {
+        page.request == begun.request && page.route == begun.route && page.credential == begun.credential
+    });
+    let is_in_pool = book.route(begun.route).is_some_and(|fact| fact.pool.contains(&begun.credential));
+    if is_announced && is_in_pool {
+        return Ruling::Held;
+    }
+    let key = book.credential_name(begun.credential);
+    let fault = if is_announced { "which is not a key of it" } else { "which nobody announced" };
+    Ruling::Broken(format!("{} calls {} with {key}, {fault}", who(book, begun), route(book, begun)))
+}
+
+/// A call is numbered by the calls that the request truly made.
+pub(super) fn is_numbered(book: &Book<'_>, call: &Call) -> Ruling {
+    let next = book.request(call.request).map_or(0, |page| page.attempts + 1);
+    Ruling::unless((call.nth != next).then(|| {
+        format!("{} calls its {}th call number {}", book.request_name(call.request), next, call.nth)
+    }))
+}
+
+pub(super) fn no_call_after_reply(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let is_open = book.request(begun.request).is_some_and(|page| page.phase == Phase::Open);
+    Ruling::unless(
+        (!is_open)
+            .then(|| format!("{} has its answer and still calls {}", who(book, begun), route(book, begun))),
+    )
+}
+
+/// The law is put to the test by every true terminal fault.
+pub(super) fn meets_terminal(truth: Option<Class>) -> Ruling {
+    if truth.is_some_and(Class::is_terminal) { Ruling::Held } else { Ruling::Silent }
+}
+
+pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let Some(fault) = book.request(begun.request).and_then(|page| page.terminal) else {
+        return Ruling::Silent;
+    };
+    Ruling::Broken(format!(
+        "{} calls {} after {} from {} at {} (entry {})",
+        who(book, begun),
+        route(book, begun),
+        fault.class.label(),
+        book.route_name(fault.route),
+        fault.at,
+        fault.seq,
+    ))
+}
+
+pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let reasons = book.forbidding(begun.request, begun.route);
+    Ruling::unless((!reasons.is_empty()).then(|| {
+        let told = tell(book, begun, reasons);
+        format!("{} calls {}, which is excluded: {told}", who(book, begun), route(book, begun))
+    }))
+}
+
+/// `data_residency, missing_capability:tools, request_budget:$0.064 of $0.050`.
+fn tell(book: &Book<'_>, begun: &Begun, reasons: Reasons) -> String {
+    let truth = book.truth(begun.request, begun.route);
+    let words: Vec<String> = reasons
+        .iter()
+        .map(|reason| match reason {
+            Reason::MissingCapability => {
+                let missing = truth.missing.and_then(|at| book.facts.capabilities.get(usize::from(at)));
+                let name = missing.map_or("", |name| book.facts.names.text(*name));
+                format!("{}:{name}", reason.label())
+            }
+            Reason::RequestBudget => {
+                let cap = book.request(begun.request).map(|page| page.request.envelope.cost_max);
+                let cap = cap.unwrap_or_default();
+                format!("{}:${} of ${cap}", reason.label(), truth.worst_case)
+            }
+            Reason::DataResidency
+            | Reason::ClassificationLimit
+            | Reason::TaskType
+            | Reason::ContractMismatch
+            | Reason::DeploymentType
+            | Reason::ContextLimit
+            | Reason::OutputLimit => reason.label().to_owned(),
+        })
+        .collect();
+    words.join(", ")
+}
+
+pub(super) fn script_respected(book: &Book<'_>, begun: &Begun) -> Ruling {
+    match begun.scripted {
+        Scripted::Foreseen => Ruling::Held,
+        Scripted::Forbidden => Ruling::Broken(format!(
+            "{} calls {}, which the scenario forbids",
+            who(book, begun),
+            route(book, begun)
+        )),
+    }
+}
+
+pub(super) fn no_call_after_commit(book: &Book<'_>, begun: &Begun) -> Ruling {
+    let Some((_, committed)) = book.request(begun.request).and_then(|page| page.committed) else {
+        return Ruling::Silent;
+    };
+    Ruling::Broken(format!(
+        "{} calls {} after output of {} was visible",
+        who(book, begun),
+        route(book, begun),
+        book.route_name(committed)
+    ))
+}
+
+/// A slot is not used again while its call is in flight.
+pub(super) fn slot_is_free(book: &Book<'_>, call: CallId) -> Ruling {
+    let flying = book.call(call).filter(|page| page.phase == CallPhase::Flying);
+    flying.map_or(Ruling::Silent, |page| {
+        Ruling::Broken(format!("the call of {} is not over and its slot is used again", book.name(page.name)))
+    })
+}
+
+pub(super) fn is_in_flight(book: &Book<'_>, call: CallId) -> Ruling {
+    let phase = book.call(call).map_or(CallPhase::Vacant, |page| page.phase);
+    Ruling::unless((phase != CallPhase::Flying).then(|| {
+        let whose = book.call(call).map_or_else(|| "nobody".to_owned(), |page| book.name(page.name));
+        format!("a call of {whose} is heard of that is not in flight")
+    }))
+}
+
+/// What to say of a call that never ended.
+pub(super) fn never_ended(book: &Book<'_>, page: &CallPage) -> Option<String> {
+    (page.phase == CallPhase::Flying).then(|| {
+        format!("the call of {} to {} never ends", book.name(page.name), book.route_name(page.route))
+    })
+}
+
+fn who(book: &Book<'_>, begun: &Begun) -> String {
+    book.request_name(begun.request)
+}
+
+fn route<'a>(book: &'a Book<'_>, begun: &Begun) -> &'a str {
+    book.route_name(begun.route)
+}

@@ -1,0 +1,220 @@
+//! Laws about the reply, and about what the caller sees.
+
+use super::Ruling;
+use crate::gateway::{Delivery, Failure, Limit, Outcome};
+use crate::judge::book::{Book, Phase, RequestPage};
+use crate::policy::taxonomy::Class;
+use crate::units::{CallId, Duration, RequestId, RouteId, Timestamp};
+
+/// A reply.
+#[derive(Clone, Copy)]
+pub(super) struct Reply {
+    pub(super) request: RequestId,
+    pub(super) outcome: Outcome,
+    pub(super) attempts: u32,
+    pub(super) left: Duration,
+    pub(super) at: Timestamp,
+}
+
+/// A request's slot is used again only after it is closed.
+pub(super) fn slot_is_free(book: &Book<'_>, id: RequestId) -> Ruling {
+    let in_use = book.request(id).filter(|page| page.phase != Phase::Closed);
+    in_use.map_or(Ruling::Silent, |_| {
+        Ruling::Broken(format!(
+            "{} is not closed and another request arrives in its slot",
+            book.request_name(id)
+        ))
+    })
+}
+
+pub(super) fn is_open(book: &Book<'_>, reply: &Reply) -> Ruling {
+    let is_open = book.request(reply.request).is_some_and(|page| page.phase == Phase::Open);
+    Ruling::unless((!is_open).then(|| format!("{} is answered again", book.request_name(reply.request))))
+}
+
+pub(super) fn closes_last(book: &Book<'_>, id: RequestId) -> Ruling {
+    let who = || book.request_name(id);
+    let Some(page) = book.request(id) else { return Ruling::Broken(format!("{} is closed", who())) };
+    match page.phase {
+        Phase::Open => Ruling::Broken(format!("{} is closed before it is answered", who())),
+        Phase::Closed => Ruling::Broken(format!("{} is closed again", who())),
+        Phase::Replied => {
+            Ruling::unless((page.unsettled > 0).then(|| {
+                format!("{} is closed with {} bills neither in nor given up", who(), page.unsettled)
+            }))
+        }
+    }
+}
+
+/// What to say of a request that was never closed.
+pub(super) fn never_closed(book: &Book<'_>, page: &RequestPage) -> Option<String> {
+    match page.phase {
+        Phase::Open => Some(format!("{} is never answered", book.name(page.name))),
+        Phase::Replied => Some(format!("{} is never closed", book.name(page.name))),
+        Phase::Closed => None,
+    }
+}
+
+pub(super) fn reply_within_deadline(book: &Book<'_>, reply: &Reply) -> Ruling {
+    let deadline = book.request(reply.request).map_or(Timestamp::ZERO, |page| page.request.deadline);
+    Ruling::unless((reply.at > deadline).then(|| {
+        format!(
+            "{} is answered at {}, its deadline was {deadline}",
+            book.request_name(reply.request),
+            reply.at
+        )
+    }))
+}
+
+pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling {
+    let Some(page) = book.request(reply.request) else { return Ruling::Silent };
+    let Some(fault) = page.terminal else { return Ruling::Silent };
+    let names_it = match reply.outcome {
+        Outcome::Terminal { last } | Outcome::Truncated { last, .. } => last.class == fault.class,
+        Outcome::Abandoned => page.abandoned.is_some(),
+        Outcome::Answered { .. }
+        | Outcome::Exhausted { .. }
+        | Outcome::BudgetExceeded { .. }
+        | Outcome::AllGated { .. }
+        | Outcome::NoEligibleRoute
+        | Outcome::DeadlineExceeded { .. } => false,
+    };
+    Ruling::unless((!names_it).then(|| {
+        let (who, what) = (book.request_name(reply.request), reply.outcome.label());
+        format!(
+            "{who} met {} on {} and is answered {what}",
+            fault.class.label(),
+            book.route_name(fault.route)
+        )
+    }))
+}
+
+pub(super) fn commits_once(book: &Book<'_>, id: RequestId, call: CallId) -> Ruling {
+    let who = || book.request_name(id);
+    let Some(page) = book.request(id) else { return Ruling::Broken(format!("{} commits", who())) };
+    let of_this = book.call(call).filter(|c| c.request == id && c.serial == page.serial);
+    match (of_this, page.committed) {
+        (_, Some((_, route))) => {
+            Ruling::Broken(format!("{} commits again, after output of {}", who(), book.route_name(route)))
+        }
+        (None, None) => Ruling::Broken(format!("{} commits to a call that is not its own", who())),
+        (Some(leg), None) => Ruling::unless(leg.visible.is_none().then(|| {
+            format!("{} commits to {}, whose output nobody saw", who(), book.route_name(leg.route))
+        })),
+    }
+}
+
+pub(super) fn shows_one_call(book: &Book<'_>, call: CallId) -> Ruling {
+    let Some(page) = book.call(call) else { return Ruling::Silent };
+    let committed = book.request_of(page).and_then(|request| request.committed);
+    match committed {
+        Some((other, route)) if other != call && page.is_wanted() => Ruling::Broken(format!(
+            "{} sees output of {} after output of {}",
+            book.name(page.name),
+            book.route_name(page.route),
+            book.route_name(route)
+        )),
+        Some(_) | None => Ruling::Silent,
+    }
+}
+
+pub(super) fn replies_what_was_seen(book: &Book<'_>, reply: &Reply) -> Ruling {
+    let Some(page) = book.request(reply.request) else { return Ruling::Silent };
+    let was_seen = page.visible.is_some() && page.request.delivery == Delivery::Stream;
+    let Some((_, committed)) = page.committed else {
+        return if was_seen {
+            let who = book.request_name(reply.request);
+            Ruling::Broken(format!("output of {who} was visible and nothing was committed"))
+        } else {
+            Ruling::Silent
+        };
+    };
+    let answered = match reply.outcome {
+        Outcome::Answered { route } | Outcome::Truncated { route, .. } => Some(route),
+        Outcome::Terminal { .. }
+        | Outcome::Exhausted { .. }
+        | Outcome::BudgetExceeded { .. }
+        | Outcome::AllGated { .. }
+        | Outcome::NoEligibleRoute
+        | Outcome::DeadlineExceeded { .. }
+        | Outcome::Abandoned => None,
+    };
+    Ruling::unless(answered.filter(|route| *route != committed).map(|route| {
+        let (seen, told) = (book.route_name(committed), book.route_name(route));
+        format!("{} saw output of {seen} and is answered by {told}", book.request_name(reply.request))
+    }))
+}
+
+pub(super) fn outcome_is_true(book: &Book<'_>, reply: &Reply) -> Ruling {
+    let Some(page) = book.request(reply.request) else {
+        return Ruling::Broken("a request that never arrived is answered".to_owned());
+    };
+    let left = page.request.deadline.since(reply.at);
+    let fault = if reply.attempts != page.attempts {
+        Some(format!("after {} calls, it made {}", reply.attempts, page.attempts))
+    } else if reply.left != left {
+        Some(format!("with {} left, it has {left}", reply.left))
+    } else {
+        untruth(book, reply, page)
+    };
+    Ruling::unless(fault.map(|fault| {
+        format!("{} is answered {} {fault}", book.request_name(reply.request), reply.outcome.label())
+    }))
+}
+
+/// What is wrong with an outcome.
+fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String> {
+    match reply.outcome {
+        Outcome::Answered { route } => (book.tried(reply.request, route).answered == 0)
+            .then(|| format!("by {}, which gave no valid answer", book.route_name(route))),
+        Outcome::Truncated { route, last } => {
+            let seen = page.committed.map(|(_, route)| route);
+            let by_deadline = last.class == Class::Deadline && reply.at >= page.request.deadline;
+            match seen {
+                Some(seen) if seen == route && by_deadline => None,
+                Some(seen) if seen == route => misnamed(page, Some(last)),
+                Some(_) | None => Some(not_seen(book, route)),
+            }
+        }
+        Outcome::Terminal { last } => misnamed(page, Some(last)),
+        Outcome::Exhausted { limit: Limit::Attempts, .. }
+            if page.attempts < book.facts.limits.attempts_max =>
+        {
+            Some(format!("after {} of {} calls", page.attempts, book.facts.limits.attempts_max))
+        }
+        Outcome::Exhausted { last, .. } => misnamed(page, Some(last)),
+        Outcome::BudgetExceeded { level, last } => {
+            let is_refused = book.routes().any(|route| {
+                book.truth(reply.request, route).reasons.is_empty() && {
+                    let worst_case = book.worst_case(reply.request, route);
+                    book.refusal(reply.request, worst_case, reply.at).is_some_and(|r| r.level == level)
+                }
+            });
+            if is_refused {
+                misnamed(page, last)
+            } else {
+                Some(format!("although no cap of the {} refuses a call", level.label()))
+            }
+        }
+        Outcome::AllGated { last, .. } => misnamed(page, last),
+        Outcome::NoEligibleRoute => None,
+        Outcome::DeadlineExceeded { .. } if reply.at < page.request.deadline => {
+            Some(format!("before its deadline at {}", page.request.deadline))
+        }
+        Outcome::DeadlineExceeded { last } => misnamed(page, last),
+        Outcome::Abandoned => {
+            page.abandoned.is_none().then(|| "although its caller is still there".to_owned())
+        }
+    }
+}
+
+fn not_seen(book: &Book<'_>, route: RouteId) -> String {
+    format!("from {}, whose output nobody saw", book.route_name(route))
+}
+
+/// What is wrong with the failure that a reply names: it is not the last true one.
+fn misnamed(page: &RequestPage, last: Option<Failure>) -> Option<String> {
+    let (told, truth) = (last.map(|failure| failure.class), page.last.map(|fault| fault.class));
+    let word = |class: Option<Class>| class.map_or("no failure", |c| c.label());
+    (told != truth).then(|| format!("with {}, its last call met {}", word(told), word(truth)))
+}

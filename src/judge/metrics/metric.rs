@@ -1,0 +1,144 @@
+//! The names of metrics, and how their values read.
+
+use crate::units::{Duration, Money, Total};
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $metric:ident $label:literal $unit:ident)+) => {
+        /// A number that a run amounts to.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Metric { $($(#[$doc])* $metric),+ }
+
+        impl Metric {
+            /// Every metric, in the order in which they are told.
+            pub const ALL: &[Metric] = &[$(Metric::$metric),+];
+
+            /// The stable word in scenario files and summaries.
+            pub const fn label(self) -> &'static str {
+                match self { $(Metric::$metric => $label),+ }
+            }
+
+            /// What it is counted in.
+            pub const fn unit(self) -> Unit {
+                match self { $(Metric::$metric => Unit::$unit),+ }
+            }
+        }
+    };
+}
+
+metrics! {
+    /// Requests that arrived.
+    Requests "requests" Count
+    /// Requests that were answered.
+    Answered "answered" Count
+    /// Answered requests of all.
+    SuccessRatio "success_ratio" Ratio
+    /// Calls to upstreams.
+    Attempts "attempts" Count
+    /// Calls a request.
+    Amplification "amplification" Ratio
+    /// Calls after the first of their request.
+    Retries "retries" Count
+    /// Requests that were called on more than one route, of all.
+    FallbackRate "fallback_rate" Ratio
+    /// Requests that ended with a terminal fault.
+    TerminalStops "terminal_stops" Count
+    /// Refusals that were right by the facts: apart from availability.
+    ControlSuccesses "control_successes" Count
+    /// Calls that a cap refused.
+    BudgetDenials "budget_denials" Count
+    /// Ineligible routes that were rightly filtered, at the first look of each request.
+    RoutesExcluded "routes_excluded" Count
+    /// Backoffs that were slept.
+    Waits "waits" Count
+    /// Calls that were cancelled.
+    Cancelled "cancelled" Count
+    /// What all calls were billed; the worst case where nobody says.
+    Cost "cost_usd" Money
+    /// The cost of all calls, shared by the answered requests.
+    CostPerSuccess "cost_per_success_usd" Money
+    /// What calls were billed that gave no answer.
+    PaidWithoutAnswer "paid_without_answer_usd" Money
+    /// What was billed above the worst case.
+    Overbilled "overbilled_usd" Money
+    /// From arrival to reply, whatever the reply: the median.
+    LatencyP50 "latency_p50_ns" Time
+    /// From arrival to reply: the 95th percentile.
+    LatencyP95 "latency_p95_ns" Time
+    /// From arrival to reply: the 99th percentile.
+    LatencyP99 "latency_p99_ns" Time
+    /// From arrival to reply: the longest.
+    LatencyMax "latency_max_ns" Time
+    /// From arrival to the first visible output: the median.
+    FirstVisibleP50 "first_visible_p50_ns" Time
+    /// From arrival to the first visible output: the 95th percentile.
+    FirstVisibleP95 "first_visible_p95_ns" Time
+    /// From arrival to the first visible output: the 99th percentile.
+    FirstVisibleP99 "first_visible_p99_ns" Time
+    /// From arrival to the first visible output: the longest.
+    FirstVisibleMax "first_visible_max_ns" Time
+    /// Time that breakers were OPEN, all together.
+    BreakerOpen "breaker_open_ns" Time
+}
+
+/// What a metric is counted in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Whole numbers.
+    Count,
+    /// Thousandths, rounded down.
+    Ratio,
+    /// Pico-USD.
+    Money,
+    /// Nanoseconds.
+    Time,
+}
+
+impl Metric {
+    /// The metric of this name.
+    pub fn named(label: &str) -> Option<Metric> {
+        Metric::ALL.iter().copied().find(|metric| metric.label() == label)
+    }
+}
+
+impl Unit {
+    /// A value as a decimal text: `2`, `2.900`, `0.050`, `630000000`.
+    pub fn decimal(self, value: u128) -> String {
+        match self {
+            Unit::Count | Unit::Time => value.to_string(),
+            Unit::Ratio => format!("{}.{:03}", value / 1000, value % 1000),
+            Unit::Money => Total::from_picos(value).to_string(),
+        }
+    }
+
+    /// A value, or a difference of values, for a reader: `2`, `2.900`, `$0.050`, `630 ms`.
+    pub fn words(self, value: i128) -> String {
+        let (sign, size) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
+        let short = u64::try_from(size).unwrap_or(u64::MAX);
+        match self {
+            Unit::Count | Unit::Ratio => format!("{sign}{}", self.decimal(size)),
+            Unit::Money => format!("{sign}${}", Money::from_picos(short)),
+            Unit::Time => format!("{sign}{}", Duration::from_nanos(short)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_is_found_by_its_name() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::named(metric.label()), Some(*metric));
+        }
+        assert_eq!(Metric::named("turns"), None);
+    }
+
+    #[test]
+    fn a_value_reads_in_its_unit() {
+        assert_eq!(Unit::Ratio.decimal(2_905), "2.905");
+        assert_eq!(Unit::Money.decimal(16_000_000_000), "0.016");
+        assert_eq!(Unit::Money.words(-16_000_000_000), "-$0.016");
+        assert_eq!(Unit::Time.words(630_000_000), "630 ms");
+    }
+}

@@ -1,0 +1,81 @@
+//! Floor 5: the judge. It sees no gateway and believes none: it watches the trace, recomputes what is true from
+//! the world's facts, and says how every law and every promise fared.
+//!
+//! ```text
+//! entries ─▶ Judge (laws, metrics, findings, promises, then the book) ─▶ RunVerdict
+//!            RunVerdicts of a variant, in seed order ─▶ VariantVerdict
+//!            VariantVerdicts of a scenario ─▶ conclude ─▶ Verdict
+//! ```
+
+pub mod book;
+pub mod expectation;
+pub mod findings;
+pub mod laws;
+pub mod metrics;
+#[cfg(test)]
+mod play;
+pub mod verdict;
+mod watch;
+
+pub use book::Book;
+pub use expectation::{Bounds, Emptiness, Expectation, Measured, Variants, Verb};
+pub use findings::{Example, Finding, Findings, Remark};
+pub use laws::{Breach, Law, Laws, Tally};
+pub use metrics::{Metric, Metrics, Unit};
+pub use verdict::{Check, RunVerdict, Subject, VariantVerdict, Verdict, Word, conclude};
+pub use watch::RunCheck;
+
+use crate::sim::{Catalog, Ending, Entry, Observer};
+use watch::Watch;
+
+/// Judges one run, entry by entry. Allocates only while its tables grow, and for what is broken.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    seed: u64,
+    book: Book<'a>,
+    laws: Laws,
+    metrics: Metrics,
+    findings: Findings,
+    watch: Watch<'a>,
+}
+
+impl<'a> Judge<'a> {
+    /// A judge of the run of `variant` (its position in the file) with `seed`. Promises that do not speak of
+    /// the variant are left alone.
+    pub fn new(catalog: &'a Catalog, expectations: &'a [Expectation], variant: u16, seed: u64) -> Judge<'a> {
+        Judge {
+            seed,
+            book: Book::new(catalog),
+            laws: Laws::new(seed),
+            metrics: Metrics::new(catalog.tenants.len()),
+            findings: Findings::new(seed),
+            watch: Watch::new(catalog, expectations, variant),
+        }
+    }
+
+    /// The run is over.
+    pub fn finish(mut self, ending: &Ending) -> RunVerdict {
+        self.laws.end(&self.book);
+        self.metrics.end(&self.book);
+        self.findings.end(&self.book, &self.metrics);
+        RunVerdict {
+            seed: self.seed,
+            entries: ending.entries,
+            rest: ending.rest,
+            checks: self.watch.finish(&self.metrics),
+            laws: self.laws,
+            metrics: self.metrics,
+            findings: self.findings,
+        }
+    }
+}
+
+impl Observer for Judge<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.laws.look(&self.book, entry);
+        self.metrics.look(&self.book, entry);
+        self.findings.look(&self.book, entry);
+        self.watch.look(entry);
+        self.book.take_in(entry);
+    }
+}

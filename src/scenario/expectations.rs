@@ -1,0 +1,211 @@
+//! `[[expect]]`: what the scenario promises. One verb each (`never`, `count`, `first`, `each`, `order`, `metric`),
+//! a pattern (an event and its fields, exactly as in `events.jsonl`; times and money may have their unit), and
+//! what a number must be.
+
+use super::Variant;
+use super::bounds::{Sign, bounds};
+use super::findings::about;
+use super::form::Form;
+use super::patterns::{pattern, patterns};
+use super::quantity::COUNT_FROM_ONE;
+use super::tree::Word;
+use crate::judge::{Bounds, Emptiness, Expectation, Measured, Metric, Unit, Variants, Verb};
+use crate::trace::{Pattern, Unfit};
+use crate::units::TenantId;
+
+/// One promise.
+pub(super) fn expectation(f: &mut Form<'_, '_>, variants: &[Variant]) -> Option<Expectation> {
+    let name = f.required_text(about("name", "Its name; the name of its check."));
+    let spoken_of = spoken_of(f, variants);
+    let within = within(&spoken_of, variants);
+    let verb = verb(f, variants, &within);
+    Some(Expectation { name: name?.text, variants: spoken_of, verb: verb? })
+}
+
+/// The variants that a promise speaks of.
+fn spoken_of(f: &mut Form<'_, '_>, variants: &[Variant]) -> Variants {
+    let Some(words) = f.texts(about("in", "The variants that it speaks of; all by default.")) else {
+        return Variants::All;
+    };
+    if words.is_empty() && !f.is_describing() {
+        f.problem(&f.span_of("in"), "it speaks of no variant", None);
+    }
+    let mut some: Vec<u16> = words.iter().filter_map(|word| variant(f, word, variants)).collect();
+    some.sort_unstable();
+    some.dedup();
+    Variants::Only(some)
+}
+
+fn variant(f: &mut Form<'_, '_>, word: &Word, variants: &[Variant]) -> Option<u16> {
+    let at = variants.iter().position(|variant| variant.name == word.text);
+    if at.is_none() {
+        let known: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        f.unknown("variant", word, known.iter().copied());
+    }
+    at.map(super::parties::id)
+}
+
+fn within<'v>(spoken_of: &Variants, variants: &'v [Variant]) -> Vec<&'v Variant> {
+    let numbered = variants.iter().enumerate();
+    numbered.filter(|(at, _)| spoken_of.has(super::parties::id(*at))).map(|(_, variant)| variant).collect()
+}
+
+/// Every verb, asked for; exactly one is stated.
+struct Stated {
+    never: Option<Pattern>,
+    count: Option<Pattern>,
+    first: Option<Pattern>,
+    each: Option<Pattern>,
+    order: Option<Vec<Pattern>>,
+    metric: Option<Option<Metric>>,
+}
+
+fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Option<Verb> {
+    let words = ["never", "count", "first", "each", "order", "metric"];
+    let count = words.iter().filter(|word| f.has(word)).count();
+    let stated = Stated {
+        never: pattern(f, about("never", "No entry matches."), within),
+        count: pattern(f, about("count", "How many entries match."), within),
+        first: pattern(f, about("first", "The first entry that matches; there is one."), within),
+        each: pattern(f, about("each", "Every entry that matches."), within),
+        order: patterns(f, about("order", "Entries that come one after the other."), within),
+        metric: metric(f),
+    };
+    if count != 1 {
+        let text = if count == 0 { "an expectation has a verb" } else { "an expectation has one verb" };
+        f.problem(&f.span(), text, Some(format!("one of {}", words.join(", "))));
+        f.rest();
+        return None;
+    }
+    if let Some(pattern) = stated.never {
+        return Some(Verb::Count { pattern, bounds: Bounds::equals(0) });
+    }
+    if let Some(pattern) = stated.count {
+        return Some(Verb::Count { pattern, bounds: required_bounds(f, Unit::Count, Sign::Positive) });
+    }
+    if let Some(patterns) = stated.order {
+        return Some(Verb::Order { patterns });
+    }
+    if let Some(metric) = stated.metric {
+        return of_metric(f, metric, variants, within);
+    }
+    if let Some(pattern) = stated.first {
+        let measured = measured(f, &pattern);
+        let doc = "How many different values all seeds of a variant must give.";
+        let distinct = f.optional(about("distinct_at_least", doc), &COUNT_FROM_ONE);
+        let bounds = measured_bounds(f, measured);
+        return Some(Verb::First {
+            pattern,
+            measured,
+            bounds,
+            distinct_at_least: distinct.map_or(0, u64::from),
+        });
+    }
+    if let Some(pattern) = stated.each {
+        let measured = measured(f, &pattern);
+        let doc = "Whether there may be no such entry at all.";
+        let emptiness = f.switch(about("may_be_empty", doc), Emptiness::Allowed, Emptiness::Fails, "false");
+        if measured == Measured::Presence {
+            f.missing("field", "what each of them must have: `field = \"delay_ns\"`");
+        }
+        let bounds = measured_bounds(f, measured);
+        return Some(Verb::Each { pattern, measured, bounds, emptiness });
+    }
+    f.rest(); // the pattern itself is wrong, and that is told
+    None
+}
+
+/// What is measured in an entry: its time, or a field.
+fn measured(f: &mut Form<'_, '_>, pattern: &Pattern) -> Measured {
+    let field = f.text(about("field", "The field that is measured; the time of the entry with `at`."));
+    let Some(word) = field else {
+        return if f.has("at") { Measured::Time } else { Measured::Presence };
+    };
+    match pattern.measured(&word.text) {
+        Ok(field) => Measured::Number(field),
+        Err(Unfit::Field { known }) => {
+            let what = format!("number `{}` in the event `{}`", word.text, pattern.kind().label());
+            let help = super::problems::instead_of(&word.text, known.iter().copied());
+            f.problem(&word.span, format!("there is no {what}"), help);
+            ignore_bounds(f);
+            Measured::Presence
+        }
+        Err(Unfit::Event { .. } | Unfit::Value { .. }) => Measured::Presence,
+    }
+}
+
+/// The bounds of what is measured; `at = "630 ms"` is exactly that time.
+fn measured_bounds(f: &mut Form<'_, '_>, measured: Measured) -> Bounds {
+    let at = f.optional(about("at", "When it happens."), &super::quantity::INSTANT);
+    match (measured, at) {
+        (Measured::Time, Some(at)) => Bounds::equals(i128::from(at.nanos())),
+        (Measured::Number(_), Some(_)) => {
+            let help = Some("put the field into the pattern, or state two expectations".to_owned());
+            f.problem(&f.span_of("at"), "one number is measured: the time or the field", help);
+            ignore_bounds(f);
+            Bounds::default()
+        }
+        (Measured::Number(_), None) if f.has("distinct_at_least") => {
+            bounds(f, measured.unit(), Sign::Positive)
+        }
+        (Measured::Number(_), None) => required_bounds(f, measured.unit(), Sign::Positive),
+        (Measured::Presence | Measured::Time, _) => Bounds::default(),
+    }
+}
+
+/// Something else is wrong, and that is told.
+fn ignore_bounds(f: &mut Form<'_, '_>) {
+    for key in ["equals", "at_least", "at_most"] {
+        f.node(key);
+    }
+}
+
+fn required_bounds(f: &mut Form<'_, '_>, unit: Unit, sign: Sign) -> Bounds {
+    let bounds = bounds(f, unit, sign);
+    if !["equals", "at_least", "at_most"].iter().any(|key| f.has(key)) {
+        f.missing("equals", "`equals`, `at_least` or `at_most`");
+    }
+    bounds
+}
+
+/// `Some(None)` if there is no such metric.
+fn metric(f: &mut Form<'_, '_>) -> Option<Option<Metric>> {
+    let word = f.text(about("metric", "What a run amounts to."))?;
+    let found = Metric::named(&word.text);
+    if found.is_none() {
+        let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.label()).collect();
+        f.unknown("metric", &word, known.iter().copied());
+    }
+    Some(found)
+}
+
+fn of_metric(
+    f: &mut Form<'_, '_>,
+    metric: Option<Metric>,
+    variants: &[Variant],
+    within: &[&Variant],
+) -> Option<Verb> {
+    let tenant = f.optional_table("where", |f| tenant(f, within)).flatten();
+    let change = f.optional_table("change", |f| {
+        let mut end = |key, doc| {
+            let word = f.required_text(about(key, doc))?;
+            variant(f, &word, variants)
+        };
+        (end("from", "The variant before."), end("to", "The variant after."))
+    });
+    let sign = if change.is_some() { Sign::Any } else { Sign::Positive };
+    let bounds = required_bounds(f, metric.map_or(Unit::Count, Metric::unit), sign);
+    match change {
+        None => Some(Verb::Metric { metric: metric?, tenant, bounds }),
+        Some((from, to)) => Some(Verb::Change { metric: metric?, tenant, from: from?, to: to?, bounds }),
+    }
+}
+
+/// Of one tenant only.
+fn tenant(f: &mut Form<'_, '_>, within: &[&Variant]) -> Option<TenantId> {
+    let word = f.required_text(about("tenant", "The tenant."))?;
+    let catalog = &within.first()?.setup.catalog;
+    let tenants: Vec<_> = catalog.tenants.iter().map(|tenant| tenant.name).collect();
+    let at = super::lower::position(f, "tenant", &word, &tenants, &catalog.names)?;
+    Some(TenantId(super::parties::id(at)))
+}

@@ -1,0 +1,101 @@
+//! What the forms of one file find: its problems, or, without a file, the knobs that it can have.
+
+use super::form::Form;
+use super::problems::{Problem, Span};
+use super::tree::Table;
+
+/// A value that a knob should not have: the value, the incident that taught it, and the law it breaks (empty
+/// if it breaks none).
+pub type Wrong = (&'static str, &'static str, &'static str);
+
+/// A knob, as the documentation lists it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Knob {
+    /// Where it is: `policy.retry.attempts_max`.
+    pub path: String,
+    /// What it wants.
+    pub wants: String,
+    /// Its default; `None` if it must be stated or is absent by default.
+    pub default: Option<String>,
+    /// What it does.
+    pub doc: &'static str,
+    /// The values it should not have.
+    pub wrong: Vec<Wrong>,
+}
+
+/// What the forms of one file found.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// Everything that is wrong.
+    pub(super) problems: Vec<Problem>,
+    purpose: Purpose,
+}
+
+#[derive(Debug)]
+enum Purpose {
+    Read,
+    Describe(Vec<Knob>),
+}
+
+/// What a key says about itself.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    /// The key.
+    pub(super) key: &'static str,
+    /// What it does, as a sentence.
+    pub(super) doc: &'static str,
+    /// The values it should not have.
+    pub(super) wrong: &'static [Wrong],
+}
+
+/// A key and its doc.
+pub(super) const fn about(key: &'static str, doc: &'static str) -> About {
+    About { key, doc, wrong: &[] }
+}
+
+/// A key, its doc, and the values it should not have.
+pub(super) const fn knob(key: &'static str, doc: &'static str, wrong: &'static [Wrong]) -> About {
+    About { key, doc, wrong }
+}
+
+impl Findings {
+    /// Nothing found yet, in a file that is read.
+    pub(super) fn reading() -> Findings {
+        Findings { problems: Vec::new(), purpose: Purpose::Read }
+    }
+
+    /// Notes a problem.
+    pub(super) fn note(&mut self, span: &Span, text: impl Into<String>, help: Option<String>) {
+        self.problems.push(Problem::at(span, text).help(help));
+    }
+
+    /// Whether there is no file, only a list of knobs to make.
+    pub(super) const fn is_describing(&self) -> bool {
+        matches!(self.purpose, Purpose::Describe(_))
+    }
+
+    /// Lists a knob, if there is a list to make.
+    pub(super) fn list(&mut self, path: String, about: About, wants: &str, default: Option<&str>) {
+        let Purpose::Describe(knobs) = &mut self.purpose else { return };
+        let (wants, default) = (wants.to_owned(), default.map(str::to_owned));
+        knobs.push(Knob { path, wants, default, doc: about.doc, wrong: about.wrong.to_vec() });
+    }
+
+    /// The knobs of `form`.
+    pub(super) fn describe(form: impl FnOnce(&mut Form<'_, '_>)) -> Vec<Knob> {
+        let mut out = Findings { problems: Vec::new(), purpose: Purpose::Describe(Vec::new()) };
+        form(&mut Form::new(None, &mut out));
+        match out.purpose {
+            Purpose::Describe(knobs) => knobs,
+            Purpose::Read => Vec::new(),
+        }
+    }
+
+    /// Reads `table` with `form`; keys that it did not ask for are problems.
+    pub(super) fn read<T>(&mut self, table: &Table, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
+        let mut f = Form::new(Some(table), self);
+        let value = form(&mut f);
+        f.finish();
+        value
+    }
+}

@@ -1,0 +1,202 @@
+//! From names to ids: the world as far as a file has been read. Tables are read in the order in which they
+//! refer to each other, whatever their order in the file.
+
+use super::findings::{Findings, about};
+use super::form::Form;
+use super::tree::{Table, Word};
+use super::{OWN_KEYS, operator, parties, policy, routes, traffic};
+use crate::gateway::{Command, Policy, Registry};
+use crate::sim::{Catalog, Limits, Setup, Source, Upstream};
+use crate::units::{Name, Names, Set64, Timestamp};
+
+/// What has been read so far.
+#[derive(Default)]
+pub(super) struct World {
+    /// What is declared.
+    pub(super) catalog: Catalog,
+    /// What the gateway believes.
+    pub(super) registry: Registry,
+    /// What the gateway does.
+    pub(super) policy: Policy,
+    /// What shares a breaker.
+    pub(super) breaker_scope: Domain,
+    /// What shares a health state.
+    pub(super) health_scope: Domain,
+    /// Probes that a half-open breaker lets through at once.
+    pub(super) probes_max: u32,
+    /// The upstream behind each route.
+    pub(super) upstreams: Vec<Upstream>,
+    /// Where requests come from.
+    pub(super) sources: Vec<Source>,
+    /// What an operator does.
+    pub(super) operator: Vec<(Timestamp, Command)>,
+}
+
+/// What shares one breaker or one health state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Domain {
+    /// One model of a provider in one region.
+    #[default]
+    ProviderModelRegion,
+    /// One route.
+    Route,
+    /// Everything of a provider.
+    Provider,
+}
+
+/// Reads a file without its variants and expectations.
+pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
+    let mut world = World::default();
+    out.read(table, |f| whole(f, &mut world));
+    world.catalog.limits = limits(&world);
+    world.operator.sort_by_key(|command| command.0);
+    Setup {
+        seed: 0,
+        catalog: world.catalog,
+        policy: world.policy,
+        registry: world.registry,
+        upstreams: world.upstreams,
+        sources: world.sources,
+        operator: world.operator,
+    }
+}
+
+/// What the policy promises never to exceed.
+fn limits(world: &World) -> Limits {
+    let policy = &world.policy;
+    Limits {
+        attempts_max: policy.retry.attempts_max,
+        legs_max: 1,
+        attempt_max: policy.budget.attempt_max,
+        hint_max: policy.retry.hint_max,
+        calls_per_route_max: policy.retry.calls_per_route_max,
+        reserve_retries: policy.eligibility.reserve_retries,
+        probes_max: world.probes_max,
+    }
+}
+
+/// The whole file, table by table.
+pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
+    for key in OWN_KEYS {
+        f.node(key); // read elsewhere; here only so that a misspelt one is recognised
+    }
+    f.table("policy", |f| policy::policy(f, world));
+    f.table("versions", |f| versions(f, world));
+    classes(f, world);
+    f.each("credential", |f| parties::credential(f, world));
+    f.each("tenant", |f| parties::tenant(f, world));
+    f.each("task", |f| parties::task(f, world));
+    f.each("route", |f| routes::route(f, world));
+    f.each("request", |f| traffic::request(f, world));
+    f.each("arrivals", |f| traffic::arrivals(f, world));
+    f.each("operator", |f| operator::command(f, world));
+    if !f.has("route") {
+        f.missing("route", "at least one `[[route]]`");
+    }
+    if !f.has("request") && !f.has("arrivals") {
+        f.missing("request", "at least one `[[request]]` or `[[arrivals]]`");
+    }
+}
+
+/// Versions for the audit record.
+fn versions(f: &mut Form<'_, '_>, world: &mut World) {
+    let policy = f.text(about("policy", "The version of the routing policy."));
+    let prices = f.text(about("prices", "The version of the price table."));
+    let registry = f.text(about("registry", "The version of the capability registry."));
+    let names = &mut world.catalog.names;
+    let mut name = |word: Option<Word>| word.map(|word| names.intern(&word.text));
+    world.catalog.versions.policy = name(policy);
+    world.catalog.versions.prices = name(prices);
+    world.catalog.versions.registry = name(registry);
+}
+
+/// Classes of data, the least sensitive first.
+fn classes(f: &mut Form<'_, '_>, world: &mut World) {
+    let doc = "Classes of data, the least sensitive first; `public`, `internal`, `restricted` by default.";
+    let stated = f.texts(about("classes", doc));
+    let span = f.span_of("classes");
+    let words = stated.unwrap_or_else(|| {
+        ["public", "internal", "restricted"]
+            .map(|text| Word { text: text.to_owned(), span: span.clone() })
+            .to_vec()
+    });
+    if words.is_empty() || words.len() > 200 {
+        f.problem(&span, "there are between 1 and 200 classes of data", None);
+    }
+    for word in words.iter().take(200) {
+        let name = world.catalog.names.intern(&word.text);
+        if world.catalog.classes.contains(&name) {
+            f.problem(&word.span, format!("`{}` is listed twice", word.text), None);
+        } else {
+            world.catalog.classes.push(name);
+        }
+    }
+}
+
+/// The name of what a table declares. It must be new among `taken`.
+pub(super) fn new_name(
+    f: &mut Form<'_, '_>,
+    key: &'static str,
+    doc: &'static str,
+    names: &mut Names,
+    taken: impl IntoIterator<Item = Name>,
+) -> Option<Name> {
+    let word = f.required_text(about(key, doc))?;
+    let name = names.intern(&word.text);
+    if taken.into_iter().any(|known| known == name) {
+        let help = "names are unique; a variant overrides by name".to_owned();
+        f.problem(&word.span, format!("the name `{}` is taken", word.text), Some(help));
+        return None;
+    }
+    Some(name)
+}
+
+/// The position of `word` in `list`, or the problem that it is not there.
+pub(super) fn position(
+    f: &mut Form<'_, '_>,
+    what: &str,
+    word: &Word,
+    list: &[Name],
+    names: &Names,
+) -> Option<usize> {
+    let at = list.iter().position(|name| names.text(*name) == word.text);
+    if at.is_none() {
+        let known: Vec<&str> = list.iter().map(|name| names.text(*name)).collect();
+        f.unknown(what, word, known.iter().copied());
+    }
+    at
+}
+
+/// The position of `word` in `list`, where it is added if it is new: at most 64 fit.
+pub(super) fn member(
+    f: &mut Form<'_, '_>,
+    what: &str,
+    word: &Word,
+    list: &mut Vec<Name>,
+    names: &mut Names,
+) -> Set64 {
+    let name = names.intern(&word.text);
+    let at = list.iter().position(|known| *known == name).unwrap_or_else(|| {
+        list.push(name);
+        list.len() - 1
+    });
+    match u8::try_from(at) {
+        Ok(at) if at < 64 => Set64::of(at),
+        Ok(_) | Err(_) => {
+            list.truncate(64);
+            f.problem(&word.span, format!("`{}` is one {what} too many: 64 fit", word.text), None);
+            Set64::EMPTY
+        }
+    }
+}
+
+/// The set of `words`, each added to `list` if it is new.
+pub(super) fn members(
+    f: &mut Form<'_, '_>,
+    what: &str,
+    words: &[Word],
+    list: &mut Vec<Name>,
+    names: &mut Names,
+) -> Set64 {
+    words.iter().fold(Set64::EMPTY, |set, word| set.with(member(f, what, word, list, names)))
+}

@@ -1,0 +1,310 @@
+//! `[policy]`: every knob of a gateway. The right value is the default; a wrong one names the incident that
+//! taught it and the law that it breaks.
+
+use super::findings::{About, about, knob};
+use super::form::Form;
+use super::lower::{Domain, World};
+use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, MONEY};
+use super::retry::retry;
+use crate::gateway::{Budget, Cooldown, Eligibility, Ranking, Timeouts};
+use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::ledger::{Amount, Reserve};
+use crate::policy::ranking::{Key, Order};
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::{Class, Remedy, Taxonomy};
+use crate::policy::{breaker, health};
+use crate::units::Money;
+
+const DOMAINS: &[(&str, Domain)] = &[
+    ("provider_model_region", Domain::ProviderModelRegion),
+    ("route", Domain::Route),
+    ("provider", Domain::Provider),
+];
+
+/// All knobs.
+pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
+    world.policy.eligibility = f.table("eligibility", eligibility);
+    world.policy.ranking = f.table("ranking", ranking);
+    world.policy.retry = f.table("retry", retry);
+    world.policy.taxonomy = taxonomy(f);
+    world.policy.timeouts = f.table("timeouts", timeouts);
+    f.table("breaker", |f| breaker(f, world));
+    (world.policy.health, world.health_scope) = f.table("health", health);
+    world.policy.cooldown = f.table("cooldown", cooldown);
+    world.policy.budget = f.table("budget", budget);
+}
+
+/// Which hard constraints are enforced.
+fn eligibility(f: &mut Form<'_, '_>) -> Eligibility {
+    let mut enforced = Reasons::ALL;
+    for reason in Reason::ALL {
+        let about = About { key: reason.label(), doc: filter_doc(reason), wrong: filter_wrong(reason) };
+        let words = [("enforced", Filter::Enforced), ("ignored", Filter::Ignored)];
+        if f.choice(about, &words, "enforced") == Filter::Ignored {
+            enforced = enforced.without(reason);
+        }
+    }
+    let doc = "Retries whose worst case must fit the request's cap too, besides the first call.";
+    Eligibility { enforced, reserve_retries: f.value(about("reserve_retries", doc), &COUNT, "0") }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filter {
+    Enforced,
+    Ignored,
+}
+
+const fn filter_doc(reason: Reason) -> &'static str {
+    match reason {
+        Reason::DataResidency => "Whether data stays in the regions of its envelope.",
+        Reason::ClassificationLimit => "Whether data above a route's class stays out of it.",
+        Reason::MissingCapability => "Whether a route must have every required capability.",
+        Reason::TaskType => "Whether a route must be approved for the kind of task.",
+        Reason::ContractMismatch => "Whether protocol and tool-schema contract must match.",
+        Reason::DeploymentType => "Whether the kind of deployment must be allowed.",
+        Reason::ContextLimit => "Whether the conversation must fit the context.",
+        Reason::OutputLimit => "Whether the output must fit.",
+        Reason::RequestBudget => {
+            "Whether the worst case must fit the request's cap before a route is ranked."
+        }
+    }
+}
+
+const fn filter_wrong(reason: Reason) -> &'static [(&'static str, &'static str, &'static str)] {
+    match reason {
+        Reason::DataResidency => &[("ignored", "the nearest healthy route is abroad", "eligible_only")],
+        Reason::ClassificationLimit => &[("ignored", "restricted data in a public route", "eligible_only")],
+        Reason::MissingCapability => &[("ignored", "strict JSON becomes prose", "eligible_only")],
+        Reason::TaskType => &[("ignored", "a route used for what nobody approved", "eligible_only")],
+        Reason::ContractMismatch => &[("ignored", "two tool contracts in one pool", "eligible_only")],
+        Reason::DeploymentType => &[("ignored", "a shared endpoint for a dedicated one", "eligible_only")],
+        Reason::ContextLimit => &[("ignored", "a call that cannot fit", "eligible_only")],
+        Reason::OutputLimit => &[("ignored", "an answer cut short", "eligible_only")],
+        Reason::RequestBudget => {
+            &[("ignored", "only the ledger stops it, at the last moment", "eligible_only")]
+        }
+    }
+}
+
+/// Preferences among eligible routes.
+fn ranking(f: &mut Form<'_, '_>) -> Ranking {
+    let keys = [Key::Health, Key::LatencyP95, Key::QueueDepth, Key::Price, Key::Quality, Key::Weight];
+    let words = keys.map(|key| (key.label(), key));
+    let doc = "What is compared, most important first; all six in this order by default.";
+    let order = f.choices(about("order", doc), &words);
+    Ranking {
+        order: order.map_or_else(Order::default, |keys| Order::new(&keys)),
+        latency_step: f.value(
+            about("latency_step", "P95 latencies that differ by less than a step are equal."),
+            &DURATION,
+            "50 ms",
+        ),
+        latency_samples_min: f.value(
+            about("latency_samples_min", "Samples before a measured P95 replaces the declared one."),
+            &COUNT_FROM_ONE,
+            "10",
+        ) as usize,
+    }
+}
+
+/// What each class of failure calls for, and what it says about health.
+fn taxonomy(f: &mut Form<'_, '_>) -> Taxonomy {
+    let mut taxonomy = Taxonomy::default();
+    let remedies = [
+        ("stop", Remedy::Stop),
+        ("wait_same_then_fallback", Remedy::WaitSameThenFallback),
+        ("fallback", Remedy::Fallback),
+        ("fallback_now", Remedy::FallbackNow),
+    ];
+    let signals = [("failure", Signal::Bad), ("neutral", Signal::Neutral), ("success", Signal::Good)];
+    f.table("remedy", |f| {
+        for class in Class::ALL.into_iter().filter(|class| has_remedy(*class)) {
+            let doc = "What to do after a failure of this class.";
+            let about = About { key: class.label(), doc, wrong: remedy_wrong(class) };
+            let default = word_of(&remedies, taxonomy.remedy(class));
+            taxonomy.remedy[class as usize] = f.choice(about, &remedies, default);
+        }
+    });
+    f.table("signal", |f| {
+        for class in Class::ALL {
+            let doc = "What a failure of this class says about health, to breaker and health state.";
+            let about = About { key: class.label(), doc, wrong: signal_wrong(class) };
+            let default = word_of(&signals, taxonomy.signal(class));
+            taxonomy.signal[class as usize] = f.choice(about, &signals, default);
+        }
+    });
+    taxonomy
+}
+
+fn word_of<T: Copy + PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|word| word.1 == value).expect("every value has a word").0
+}
+
+/// After a deadline, a cancel of ours or a caller who hung up there is nothing to decide.
+const fn has_remedy(class: Class) -> bool {
+    !matches!(class, Class::Deadline | Class::Cancelled | Class::Abandoned)
+}
+
+const fn remedy_wrong(class: Class) -> &'static [(&'static str, &'static str, &'static str)] {
+    match class {
+        Class::Auth => &[
+            ("fallback", "an invalid key becomes \"all models are busy\"", "terminal_stops"),
+            ("fallback_now", "an invalid key becomes \"all models are busy\"", "terminal_stops"),
+            ("wait_same_then_fallback", "a broken key is presented again and again", "terminal_stops"),
+        ],
+        Class::Funds => &[
+            ("fallback", "an empty account empties the next one", "terminal_stops"),
+            ("fallback_now", "an empty account empties the next one", "terminal_stops"),
+            ("wait_same_then_fallback", "an empty account does not fill by waiting", "terminal_stops"),
+        ],
+        Class::PolicyRefusal => &[
+            ("fallback", "a refusal is washed into success", "terminal_stops"),
+            ("fallback_now", "a refusal is washed into success", "terminal_stops"),
+            ("wait_same_then_fallback", "a refusal is asked until it gives in", "terminal_stops"),
+        ],
+        Class::RateLimit
+        | Class::QuotaExhausted
+        | Class::Overload
+        | Class::InvalidAnswer
+        | Class::AttemptTimeout
+        | Class::FirstByteTimeout
+        | Class::IdleTimeout
+        | Class::Deadline
+        | Class::NonRetryable
+        | Class::Unclassified
+        | Class::Cancelled
+        | Class::Abandoned => &[],
+    }
+}
+
+const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'static str)] {
+    match class {
+        Class::RateLimit => &[
+            ("failure", "the quota cascade: a limit blacks out a healthy model", "neutral_moves_nothing"),
+            ("success", "a 429 erases real failures", "neutral_moves_nothing"),
+        ],
+        Class::QuotaExhausted
+        | Class::Funds
+        | Class::Auth
+        | Class::PolicyRefusal
+        | Class::NonRetryable
+        | Class::Unclassified
+        | Class::Deadline
+        | Class::Cancelled
+        | Class::Abandoned => &[
+            ("failure", "our own fault marks a healthy route sick", "neutral_moves_nothing"),
+            ("success", "our own fault erases real failures", "neutral_moves_nothing"),
+        ],
+        Class::Overload
+        | Class::InvalidAnswer
+        | Class::AttemptTimeout
+        | Class::FirstByteTimeout
+        | Class::IdleTimeout => &[
+            ("neutral", "a sick route is never avoided", ""),
+            ("success", "a failing route looks healthy", ""),
+        ],
+    }
+}
+
+/// When an attempt is stopped.
+fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
+    Timeouts {
+        attempt: f.optional(about("attempt", "From the call to its end."), &DURATION),
+        first_byte: f
+            .optional(about("first_byte", "From the call to the first byte of a stream."), &DURATION),
+        idle: f.optional(about("idle", "Between two signs of life of a stream."), &DURATION),
+    }
+}
+
+/// The circuit breaker.
+fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
+    let about_failures = knob(
+        "failures",
+        "Failures in a row that open it.",
+        &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
+    );
+    let failures = f.value(about_failures, &COUNT_FROM_ONE, "3");
+    let about_open_for = knob(
+        "open_for",
+        "How long it stays open before it lets a probe through.",
+        &[("500 s", "it outlives the outage", "")],
+    );
+    let open_for = f.value(about_open_for, &DURATION, "30 s");
+    let about_probes = knob(
+        "probes",
+        "Calls in flight while it is half-open.",
+        &[("1000000", "a flood the moment the cooldown is over", "")],
+    );
+    world.probes_max = f.value(about_probes, &COUNT_FROM_ONE, "1");
+    let about_enabled = knob(
+        "enabled",
+        "Whether there is a breaker.",
+        &[("false", "every request knocks on the broken door by itself", "")],
+    );
+    let config = breaker::Config {
+        trip: breaker::Trip::Run { bad: failures },
+        cooldown: breaker::Cooldown::Fixed(open_for),
+        probes: breaker::ProbeLimit::InFlight(world.probes_max),
+        ..breaker::Config::default()
+    };
+    world.policy.breaker = f.switch(about_enabled, Some(config), None, "true");
+    world.breaker_scope =
+        f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region");
+}
+
+/// The health machine.
+fn health(f: &mut Form<'_, '_>) -> (health::Config, Domain) {
+    let config = health::Config {
+        degraded_after: f.value(
+            about("degraded_after", "Bad results in a row that make an upstream degraded."),
+            &COUNT_FROM_ONE,
+            "3",
+        ),
+        unhealthy_after: f.value(
+            about("unhealthy_after", "Bad results in a row that make an upstream unhealthy."),
+            &COUNT_FROM_ONE,
+            "5",
+        ),
+        cooldown: f.value(about("cooldown", "How long it stays unhealthy by itself."), &DURATION, "60 s"),
+    };
+    (config, f.choice(about("scope", "What shares one health state."), DOMAINS, "provider_model_region"))
+}
+
+/// How long a failure without a hint benches what it concerns.
+fn cooldown(f: &mut Form<'_, '_>) -> Cooldown {
+    Cooldown {
+        rate_limit: f.value(about("rate_limit", "After a rate limit without a hint."), &DURATION, "0 ms"),
+        quota_exhausted: f.value(
+            about("quota_exhausted", "After a used-up window without a hint."),
+            &DURATION,
+            "60 s",
+        ),
+    }
+}
+
+/// Money and tokens.
+fn budget(f: &mut Form<'_, '_>) -> Budget {
+    let words =
+        [("reserve", Reserve::Reserve), ("check_only", Reserve::CheckOnly), ("after", Reserve::After)];
+    let about_reserve = knob(
+        "reserve",
+        "When the budget is asked: before a call, with what calls in flight may cost; before it, without; never.",
+        &[
+            ("check_only", "the budget race: two calls share the last dollar", "money_within_caps"),
+            ("after", "the dashboard: the curve after the invoice", "money_within_caps"),
+        ],
+    );
+    let reserve = f.choice(about_reserve, &words, "reserve");
+    let money = f.optional(about("attempt_cost_max", "The most that one call may cost."), &MONEY);
+    let tokens =
+        f.optional(about("attempt_tokens_max", "The most tokens that one call may use."), &LARGE_COUNT);
+    Budget {
+        reserve,
+        attempt_max: Amount { money: money.unwrap_or(Money::MAX), tokens: tokens.unwrap_or(u64::MAX) },
+        receipt_max: f.value(
+            about("receipt_max", "How long the receipt of a stopped call is waited for."),
+            &DURATION,
+            "60 s",
+        ),
+    }
+}

@@ -1,0 +1,163 @@
+//! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
+//! cancel does.
+
+use super::findings::about;
+use super::form::Form;
+use super::latency::latency;
+use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE, TOKENS};
+use super::tree::Value;
+use crate::policy::prices::Usage;
+use crate::policy::taxonomy::{Class, Diagnosis};
+use crate::sim::{Billed, CancelBill, Fault, Latency, OnCancel, Reply, Then, Upstream, Used};
+use crate::units::{Duration, Names, Ratio, Timestamp};
+use crate::wire::{Response, diagnose};
+
+/// The longest first or next reply of an upstream that says nothing: it answers well after half a second.
+const UNSTATED: Duration = Duration::from_millis(500);
+
+/// What stands behind a route.
+pub(super) fn upstream(f: &mut Form<'_, '_>, names: &mut Names) -> Upstream {
+    let script = f.each("replies", |f| reply(f, names));
+    let then = f.choice(
+        about("then", "What comes after the last reply: the same again, or no call is foreseen."),
+        &[("repeat", Then::Repeat), ("fail", Then::Fail)],
+        "repeat",
+    );
+    let faults = f.each("faults", |f| fault(f, names));
+    let on_cancel = f.table("on_cancel", on_cancel);
+    let script = if script.is_empty() { vec![healthy()] } else { script };
+    Upstream { script, then, faults, on_cancel }
+}
+
+fn healthy() -> Reply {
+    Reply {
+        after: Latency::Fixed(UNSTATED),
+        first_byte: None,
+        progress: None,
+        failure: None,
+        usage: Used::AsEstimated,
+        bill: Billed::ByUsage,
+    }
+}
+
+/// One reply.
+fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
+    let after =
+        f.custom(about("after", "From the call to its end."), LATENCY, |f, node| latency(f, "after", node));
+    let first_byte = f.custom(
+        about("first_byte", "From the call to its first visible output; a stream."),
+        LATENCY,
+        |f, node| latency(f, "first_byte", node),
+    );
+    let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
+    let failure = failure(f, names);
+    let usage = f.optional_table("usage", usage);
+    let bill =
+        f.optional(about("bill", "What is billed; its tokens at the route's prices by default."), &MONEY);
+    if after.is_none() && f.node("after").is_none() {
+        f.missing("after", "`after = \"80 ms\"`");
+    }
+    let nothing_used = if failure.is_some() { Used::Exactly(Usage::default()) } else { Used::AsEstimated };
+    Reply {
+        after: after.unwrap_or(Latency::Fixed(UNSTATED)),
+        first_byte,
+        progress: progress.filter(|gap| *gap > Duration::ZERO),
+        failure,
+        usage: usage.map_or(nothing_used, Used::Exactly),
+        bill: bill.map_or(Billed::ByUsage, Billed::Exactly),
+    }
+}
+
+const LATENCY: &str = "a time, `\"never\"`, or a table of quantiles or of a distribution";
+
+/// What the gateway is told, and what it truly means. Without a status the connection broke before there was
+/// one; with neither status nor code the reply is an answer.
+fn failure(f: &mut Form<'_, '_>, names: &mut Names) -> Option<(Diagnosis, Class)> {
+    let status = f.optional(about("status", "The HTTP status; 200 if there is no `code` either."), &COUNT);
+    let code =
+        f.text(about("code", "The provider's code, or what is wrong with the answer or the connection."));
+    let doc = "How long the response asks to stay away.";
+    let retry_after = f.optional(about("retry_after", doc), &DURATION);
+    let classes = Class::ALL.map(|class| (class.label(), class));
+    let doc = "What the failure truly means, if the reference classification gets it wrong.";
+    let truth = f.optional_choice(about("truth", doc), &classes);
+    let status = match status {
+        Some(status) if (100..=599).contains(&status) => u16::try_from(status).ok(),
+        Some(status) => {
+            f.problem(&f.span_of("status"), format!("`{status}` is not an HTTP status (100 to 599)"), None);
+            return None;
+        }
+        None if code.is_none() => Some(200),
+        None => None,
+    };
+    let response = Response { status, code: code.as_ref().map(|word| word.text.as_str()), retry_after };
+    if response.is_answer() {
+        if truth.is_some() {
+            let help = Some("a failure has a `status` or a `code`".to_owned());
+            f.problem(&f.span_of("truth"), "only a failure has a truth", help);
+        }
+        return None;
+    }
+    let diagnosis = diagnose(&response, names);
+    Some((diagnosis, truth.unwrap_or(diagnosis.class)))
+}
+
+/// Tokens used.
+pub(super) fn usage(f: &mut Form<'_, '_>) -> Usage {
+    Usage { output: f.value(about("output", "Tokens written."), &TOKENS, "0"), ..input_tokens(f) }
+}
+
+/// Tokens read, by kind.
+pub(super) fn input_tokens(f: &mut Form<'_, '_>) -> Usage {
+    let mut tokens = |key, doc| f.value(about(key, doc), &TOKENS, "0");
+    Usage {
+        input: tokens("input", "Fresh input."),
+        cache_read: tokens("cache_read", "Input read from the cache."),
+        cache_write: tokens("cache_write", "Input written to the cache."),
+        image: tokens("image", "Input from images."),
+        audio: tokens("audio", "Input from audio."),
+        output: 0,
+    }
+}
+
+/// A fault laid over an upstream.
+fn fault(f: &mut Form<'_, '_>, names: &mut Names) -> Fault {
+    let from = f.value(about("from", "The first instant at which it can strike."), &INSTANT, "0 ms");
+    let to = f.optional(about("to", "The first instant at which it cannot any more."), &INSTANT);
+    let rate = f.optional(about("rate", "How often it strikes; always by default."), &SHARE);
+    let to = to.unwrap_or(Timestamp::MAX);
+    if to <= from {
+        f.problem(&f.span_of("to"), "the fault ends before it begins", None);
+    }
+    Fault { from, to, rate: rate.unwrap_or(Ratio::ONE), reply: reply(f, names) }
+}
+
+/// What a cancel does.
+fn on_cancel(f: &mut Form<'_, '_>) -> OnCancel {
+    let unstated = OnCancel::default();
+    let receipt = f.custom(
+        about("receipt", "From the cancel to the receipt; at once by default."),
+        "a time, or `\"never\"`",
+        |f, node| match &node.value {
+            Value::Text(word) if word == "never" => Some(None),
+            Value::Text(_)
+            | Value::Whole(_)
+            | Value::Switch(_)
+            | Value::List(_)
+            | Value::Table(_)
+            | Value::Other(_) => f.quantity("receipt", node, &DURATION).map(Some),
+        },
+    );
+    let words = [
+        ("nothing", CancelBill::Nothing),
+        ("elapsed", CancelBill::Elapsed),
+        ("everything", CancelBill::Everything),
+        ("unknown", CancelBill::Unknown),
+    ];
+    let doc = "What a cancelled call is billed: nothing, the share of its time that had passed, everything, \
+               or the receipt does not say.";
+    OnCancel {
+        receipt: receipt.unwrap_or(unstated.receipt),
+        bill: f.choice(about("bill", doc), &words, "everything"),
+    }
+}

@@ -1,0 +1,122 @@
+//! Which words a field of an event can have, so that a misspelt one in a pattern is found.
+
+use crate::gateway::{Basis, Freshness, Gate, Limit, Role, WaitRefusal};
+use crate::policy::eligibility::Reason;
+use crate::policy::ledger::Level;
+use crate::policy::ranking::Key;
+use crate::policy::signal::Signal;
+use crate::policy::taxonomy::{Class, Resend, Scope};
+use crate::policy::{breaker, health};
+use crate::sim::{Catalog, SourceKind};
+use crate::trace::{Field, Kind};
+use crate::units::Name;
+
+/// The words that a field can have.
+pub(super) enum Vocabulary {
+    /// Nobody knows.
+    Any,
+    /// These.
+    Words(Vec<&'static str>),
+    /// Names that the file declares.
+    Names(fn(&Catalog) -> Vec<&str>),
+    /// A request of the file.
+    Requests,
+    /// Anything that the file names somewhere.
+    Interned,
+}
+
+/// The words that `field` of `event` can have.
+pub(super) fn vocabulary(event: Kind, field: Field) -> Vocabulary {
+    use Vocabulary::{Any, Interned, Names, Requests};
+    match (event, field) {
+        (_, Field::Request) => Requests,
+        (_, Field::Route | Field::Chosen) => Names(|c| texts(c, c.routes.iter().map(|r| r.name))),
+        (_, Field::Credential) => Names(|c| texts(c, c.credentials.iter().map(|k| k.name))),
+        (_, Field::Task) => Names(|c| texts(c, c.tasks.iter().map(|t| t.name))),
+        (_, Field::Tenant) => Names(|c| texts(c, c.tenants.iter().map(|t| t.name))),
+        (_, Field::Project) => Names(|c| texts(c, c.projects.iter().copied())),
+        (_, Field::Provider) => Names(|c| texts(c, c.providers.iter().copied())),
+        (_, Field::Model) => Names(|c| texts(c, c.models.iter().copied())),
+        (_, Field::Breaker) => Names(|c| texts(c, c.breakers.iter().copied())),
+        (_, Field::Health) => Names(|c| texts(c, c.healths.iter().copied())),
+        (_, Field::DataClass | Field::DataClassMax) => Names(|c| texts(c, c.classes.iter().copied())),
+        (_, Field::Region | Field::Regions) => Names(|c| texts(c, c.regions.iter().copied())),
+        (_, Field::Deployment | Field::Deployments) => Names(|c| texts(c, c.deployments.iter().copied())),
+        (_, Field::TaskType | Field::TaskTypes) => Names(|c| texts(c, c.task_types.iter().copied())),
+        (_, Field::Capabilities) => Names(|c| texts(c, c.capabilities.iter().copied())),
+        (Kind::BreakerMoved, Field::From | Field::To) => words(&BREAKER, breaker::State::label),
+        (Kind::HealthMoved, Field::From | Field::To) => words(&HEALTH, health::State::label),
+        (_, Field::Class | Field::Truth | Field::LastClass) => words(&Class::ALL, Class::label),
+        (_, Field::Code | Field::LastCode | Field::Rule | Field::Protocol | Field::Contract) => Interned,
+        (_, Field::PolicyVersion | Field::PricesVersion | Field::RegistryVersion) => Interned,
+        (_, Field::Role) => words(&[Role::Primary, Role::Retry, Role::Fallback], Role::label),
+        (_, Field::Resend) => words(&[Resend::Same, Resend::Other, Resend::None], Resend::label),
+        (_, Field::Signal) => words(&[Signal::Good, Signal::Bad, Signal::Neutral], Signal::label),
+        (_, Field::Standing) => words(&[Freshness::Fresh, Freshness::Stale], Freshness::label),
+        (_, Field::By) => words(&Key::ALL, Key::label),
+        (_, Field::Gate) => words(&[Gate::Breaker, Gate::Cooldown], Gate::label),
+        (_, Field::Level) => words(&LEVELS, Level::label),
+        (_, Field::Basis) => words(&[Basis::Receipt, Basis::Assumed, Basis::Corrected], Basis::label),
+        (_, Field::Limit) => words(&LIMITS, Limit::label),
+        (_, Field::Why) => words(&[WaitRefusal::Deadline, WaitRefusal::TooLong], WaitRefusal::label),
+        (Kind::Classified, Field::Scope) => words(&SCOPES, Scope::label),
+        (_, Field::Reasons) => words(&Reason::ALL, Reason::label),
+        (_, Field::Outcome) => Vocabulary::Words(OUTCOMES.to_vec()),
+        (_, Field::Verdict) => Vocabulary::Words(VERDICTS.to_vec()),
+        (_, Field::Counted) => Vocabulary::Words(vec!["money", "tokens"]),
+        (_, Field::Result) => Vocabulary::Words(vec!["answered", "failed", "cancelled"]),
+        (_, Field::Delivery) => Vocabulary::Words(vec!["whole", "stream"]),
+        (_, Field::Scripted) => Vocabulary::Words(vec!["foreseen", "forbidden"]),
+        (_, _) => Any,
+    }
+}
+
+const BREAKER: [breaker::State; 3] = [breaker::State::Closed, breaker::State::Open, breaker::State::HalfOpen];
+const HEALTH: [health::State; 3] =
+    [health::State::Healthy, health::State::Degraded, health::State::Unhealthy];
+const LEVELS: [Level; 4] = [Level::Attempt, Level::Request, Level::Task, Level::Tenant];
+const LIMITS: [Limit; 4] = [Limit::Attempts, Limit::Routes, Limit::Time, Limit::Seeks];
+const SCOPES: [Scope; 5] = [Scope::Request, Scope::Credential, Scope::Project, Scope::Model, Scope::Provider];
+const OUTCOMES: [&str; 9] = [
+    "answered",
+    "truncated",
+    "terminal",
+    "exhausted",
+    "BUDGET_EXCEEDED",
+    "all_gated",
+    "no_eligible_route",
+    "deadline_exceeded",
+    "abandoned",
+];
+const VERDICTS: [&str; 6] = ["chosen", "outranked", "excluded", "gated", "spent", "unaffordable"];
+
+fn words<T: Copy>(values: &[T], label: fn(T) -> &'static str) -> Vocabulary {
+    Vocabulary::Words(values.iter().map(|value| label(*value)).collect())
+}
+
+fn texts(catalog: &Catalog, names: impl Iterator<Item = Name>) -> Vec<&str> {
+    names.map(|name| catalog.names.text(name)).collect()
+}
+
+/// Whether a request of this name can arrive: a listed one, or one of a stream.
+pub(super) fn is_request(catalog: &Catalog, text: &str) -> bool {
+    catalog.sources.iter().any(|source| {
+        let name = catalog.names.text(source.name);
+        match source.kind {
+            SourceKind::Listed => text == name,
+            SourceKind::Stream => text
+                .strip_prefix(name)
+                .and_then(|rest| rest.strip_prefix('/'))
+                .is_some_and(|number| number.parse::<u32>().is_ok_and(|n| n > 0)),
+        }
+    })
+}
+
+/// The names that requests have, for suggestions.
+pub(super) fn sources(catalog: &Catalog) -> Vec<String> {
+    let name = |source: &crate::sim::SourceFact| match source.kind {
+        SourceKind::Listed => catalog.names.text(source.name).to_owned(),
+        SourceKind::Stream => format!("{}/1", catalog.names.text(source.name)),
+    };
+    catalog.sources.iter().map(name).collect()
+}
