@@ -3,9 +3,9 @@
 
 use super::clock::Clock;
 use super::dates;
-use super::dialect::Trait;
 use super::durations::{self, Nanos, SECOND};
 use super::evidence::Evidence;
+use super::habits::Trait;
 use super::retry_after::{self, Parsed};
 use super::sign::Sign;
 use super::verdict::Field;

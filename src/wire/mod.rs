@@ -13,6 +13,7 @@ mod dates;
 mod dialect;
 mod durations;
 mod evidence;
+mod habits;
 mod input;
 mod json;
 mod limits;
@@ -115,7 +116,7 @@ fn wait(evidence: &Evidence<'_>, outcome: &Outcome) -> Option<Wait> {
         Until::Never => None,
         Until::Stated | Until::StatedOrMinute => limits::choose(evidence),
         Until::WindowEnd => {
-            let lies = evidence.tables.has(evidence.speaker, dialect::Trait::ShortWaitsLie);
+            let lies = evidence.tables.has(evidence.speaker, habits::Trait::ShortWaitsLie);
             let long = |wait: &Wait| !lies || wait.ns.is_none_or(|ns| ns > SHORT);
             let stated = limits::choose(evidence).filter(long);
             stated.or_else(|| limits::next_reset(evidence))

@@ -2,9 +2,9 @@
 //! knowledge: what no wait cures before what a wait cures, the body's words before the status.
 
 use super::answer::Answer;
-use super::dialect::{Limit, Trait};
 use super::durations::{Nanos, SECOND};
 use super::evidence::Evidence;
+use super::habits::{Limit, Trait};
 use super::limits::{self, Wait};
 use super::sign::Sign;
 use super::verdict::Field;
@@ -123,7 +123,7 @@ impl Outcome {
     }
 }
 
-/// 2. Under a status of success: an answer, or a failure in an answer's clothes.
+/// Rule 2: under a status of success: an answer, or a failure in an answer's clothes.
 fn answer(evidence: &Evidence<'_>) -> Option<Outcome> {
     if evidence.error.is_some() {
         return None;
@@ -141,13 +141,13 @@ fn answer(evidence: &Evidence<'_>) -> Option<Outcome> {
     })
 }
 
-/// 3. A refusal for the content: no wait, no key and no other model may change it.
+/// Rule 3: a refusal for the content: no wait, no key and no other model may change it.
 fn policy(evidence: &Evidence<'_>) -> Option<Outcome> {
     let field = evidence.sign(Sign::Policy)?;
     Some(Outcome::stop(Class::PolicyRefusal, Scope::Request, Resend::None, field))
 }
 
-/// 4. Right request, wrong place: our region, a firewall, our own constraint, a model that is not there. Before
+/// Rule 4: right request, wrong place: our region, a firewall, our own constraint, a model that is not there. Before
 /// auth, which shares their statuses: the key is good.
 fn elsewhere(evidence: &Evidence<'_>) -> Option<Outcome> {
     let not = |scope, resend, field| Some(Outcome::stop(Class::NonRetryable, scope, resend, field));
@@ -167,13 +167,13 @@ fn elsewhere(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
 }
 
-/// 5. Too large, whatever the status: no wait makes it fit.
+/// Rule 5: too large, whatever the status: no wait makes it fit.
 fn size(evidence: &Evidence<'_>) -> Option<Outcome> {
     let by_status = matches!(evidence.status(), Some(413 | 414 | 431)).then(|| evidence.status_field());
     evidence.sign(Sign::Size).or(by_status).map(Outcome::our_fault)
 }
 
-/// 6. The 402 that a wait cures: the balance is good, too many paid requests run at once.
+/// Rule 6: the 402 that a wait cures: the balance is good, too many paid requests run at once.
 fn in_flight(evidence: &Evidence<'_>) -> Option<Outcome> {
     let announced = || {
         let short = limits::choose(evidence).and_then(|wait| wait.ns).is_some_and(|ns| ns <= RATE_LIMIT_MAX);
@@ -184,7 +184,7 @@ fn in_flight(evidence: &Evidence<'_>) -> Option<Outcome> {
     Some(Outcome::limit(Class::RateLimit, Scope::Project, Resend::Same, Until::Stated, field))
 }
 
-/// 7. The account cannot pay. Before auth, rate limits and plain statuses, in whose clothes it comes.
+/// Rule 7: the account cannot pay. Before auth, rate limits and plain statuses, in whose clothes it comes.
 fn funds(evidence: &Evidence<'_>) -> Option<Outcome> {
     let outcome = |scope, field| {
         let outcome = Outcome::stop(Class::Funds, scope, Resend::Other, field);
@@ -207,7 +207,7 @@ fn funds(evidence: &Evidence<'_>) -> Option<Outcome> {
     if about_money { outcome(project, field) } else { None }
 }
 
-/// 8. The credential, also under 400.
+/// Rule 8: the credential, also under 400.
 fn auth(evidence: &Evidence<'_>) -> Option<Outcome> {
     let scopes = [
         (Sign::AuthProject, Scope::Project),
@@ -218,7 +218,7 @@ fn auth(evidence: &Evidence<'_>) -> Option<Outcome> {
     found.map(|(scope, field)| Outcome::stop(Class::Auth, scope, Resend::Other, field))
 }
 
-/// 9. No capacity, whatever the status: the provider's trouble, not our limit.
+/// Rule 9: no capacity, whatever the status: the provider's trouble, not our limit.
 fn capacity(evidence: &Evidence<'_>) -> Option<Outcome> {
     if let Some(field) = evidence.sign(Sign::ColdStart) {
         return Some(Outcome { health: Health::Silent, ..Outcome::sick(Scope::Model, field) });
@@ -243,7 +243,7 @@ fn capacity(evidence: &Evidence<'_>) -> Option<Outcome> {
     (!ours).then(|| Outcome::sick(Scope::Model, field))
 }
 
-/// 10. A window of a day or more, a plan's window, a limit of zero, or a wait beyond [`RATE_LIMIT_MAX`].
+/// Rule 10: a window of a day or more, a plan's window, a limit of zero, or a wait beyond [`RATE_LIMIT_MAX`].
 fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
     let by_code = |sign| evidence.sign(sign).is_some_and(|field| !field.is_text());
     let limited = evidence.status() == Some(429)
@@ -280,7 +280,7 @@ fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
     exhausted(quota_scope(evidence), Until::WindowEnd, field)
 }
 
-/// 11. A rate limit: by status, or in words under another one.
+/// Rule 11: a rate limit: by status, or in words under another one.
 fn rate_limit(evidence: &Evidence<'_>) -> Option<Outcome> {
     const SIGNS: [Sign; 4] = [Sign::RateUpstream, Sign::RateKey, Sign::RateProject, Sign::Rate];
     let said = evidence.any(&SIGNS).filter(|field| {
@@ -330,7 +330,7 @@ fn is_managed(evidence: &Evidence<'_>) -> bool {
     evidence.managed && evidence.tables.has(evidence.speaker, Trait::KeysAreSubscriptions)
 }
 
-/// 12. The server's own word on sending the same again.
+/// Rule 12: the server's own word on sending the same again.
 fn should_retry(evidence: &Evidence<'_>) -> Option<Outcome> {
     let field = Field { place: "headers", key: "x-should-retry" };
     let status = evidence.status()?;
@@ -347,7 +347,7 @@ fn should_retry(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
 }
 
-/// 14. No status at all: the code alone. An error that nobody knows inside a success is the server's.
+/// Rule 14: no status at all: the code alone. An error that nobody knows inside a success is the server's.
 fn code(evidence: &Evidence<'_>) -> Option<Outcome> {
     if let Some(field) = evidence.sign(Sign::Fault) {
         return Some(Outcome::sick(Scope::Model, field));

@@ -1,7 +1,7 @@
 //! Rule 13: what a bare status means, when nothing in the body said more.
 
-use super::dialect::Limit;
 use super::evidence::Evidence;
+use super::habits::Limit;
 use super::rules::{Health, Outcome};
 use super::sign::Sign;
 use super::verdict::Field;

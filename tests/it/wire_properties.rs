@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 static DIALECT: LazyLock<Dialect> = LazyLock::new(Dialect::standard);
 static CORPUS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let rows = include_str!("../data/vectors/provider_errors/failures.jsonl").lines();
-    rows.map(|row| serde_json::from_str(row).unwrap()).collect()
+    rows.map(|row| serde_json::from_str(row).expect("the row is well formed")).collect()
 });
 
 fn verdict(value: &Value) -> Verdict {
