@@ -60,6 +60,15 @@ pub(super) fn of(object: &Map<String, Value>) -> Answer {
     {
         return Answer::Refused(Field { place: "promptFeedback", key: "blockReason" });
     }
+    if matches!(text(object, "stopReason"), Some("guardrail_intervened" | "content_filtered")) {
+        return refused("", "stopReason");
+    }
+    match text(object, "finish_reason") {
+        Some("ERROR_TOXIC") => return refused("", "finish_reason"),
+        Some("ERROR") => return Answer::Faulted(Field { place: "", key: "finish_reason" }),
+        Some("ERROR_LIMIT") => return Answer::Starved(Field { place: "", key: "finish_reason" }),
+        Some(_) | None => {}
+    }
     if let Some(choices) = object.get("choices") {
         return openai(choices);
     }
@@ -202,10 +211,7 @@ fn event(object: &Map<String, Value>) -> Answer {
             }
         }
         _ if object.get("done") == Some(&Value::Bool(true)) => Answer::Finished,
-        _ => match text(object, "stopReason") {
-            Some("guardrail_intervened" | "content_filtered") => refused("", "stopReason"),
-            _ => Answer::Delivered,
-        },
+        _ => Answer::Delivered,
     }
 }
 

@@ -4,12 +4,18 @@
 use super::evidence::Evidence;
 use super::input::{Body, Kind};
 use super::rules::{Health, Outcome, Until};
+use super::sign::Sign;
 use super::verdict::Field;
 use super::words;
 use crate::policy::taxonomy::{Class, Resend, Scope};
 
 /// A stop of the gateway's own: never feeds health.
 pub(super) fn own_stop(evidence: &Evidence<'_>) -> Option<Outcome> {
+    if evidence.input.kind == Kind::SdkException
+        && let Some(field) = evidence.sign(Sign::Fine)
+    {
+        return Some(Outcome::fine(Some(Class::Cancelled), Some(field)));
+    }
     if evidence.input.kind != Kind::LocalStop {
         return None;
     }
@@ -94,7 +100,15 @@ pub(super) fn stream_end(evidence: &Evidence<'_>) -> Option<Outcome> {
     let finished = ["finish reason", "message stop", "response completed", "done true"];
     let failed =
         |words: &str| words.contains("before") || words.contains("without") || words.contains("no finish");
+    let nothing_seen = stream.output_bytes == 0 && !prior.contains("tool");
+    let event = Field { place: "stream", key: "event" };
     match evidence.answer {
+        Some(Answer::Finished) if nothing_seen && finish(&stream.event) == Some("length") => {
+            return Some(Outcome::our_fault(event));
+        }
+        Some(Answer::Finished) if nothing_seen && finish(&stream.event) == Some("stop") => {
+            return Some(Outcome::unusable(event));
+        }
         Some(Answer::Finished) => {
             return Some(Outcome::fine(None, Some(Field { place: "stream", key: "event" })));
         }
@@ -117,6 +131,14 @@ pub(super) fn stream_end(evidence: &Evidence<'_>) -> Option<Outcome> {
         return Some(Outcome::unusable(field));
     }
     Some(Outcome::sick(Scope::Model, field))
+}
+
+/// The finish reason of a last frame in OpenAI's shape.
+fn finish(event: &Body) -> Option<&str> {
+    match event {
+        Body::Json(event) => event.get("choices")?.get(0)?.get("finish_reason")?.as_str(),
+        Body::Absent | Body::Text(_) => None,
+    }
 }
 
 /// What it means that one of us ended it: nothing, or that it was too slow.

@@ -262,6 +262,11 @@ fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
         let scope = if is_managed(evidence) { Scope::Credential } else { plain };
         return exhausted(scope, Until::WindowEnd, field);
     }
+    if let Some(field) =
+        evidence.sign(Sign::Quota).filter(|_| is_managed(evidence) && evidence.status() == Some(403))
+    {
+        return exhausted(Scope::Credential, Until::WindowEnd, field);
+    }
     let stated = limits::choose(evidence);
     let refills = evidence.tables.has(evidence.speaker, Trait::RefillsContinuously);
     // The reset of a bucket that refills all the time is when it is full, not when there is something in it.
@@ -283,9 +288,19 @@ fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
 /// Rule 11: a rate limit: by status, or in words under another one.
 fn rate_limit(evidence: &Evidence<'_>) -> Option<Outcome> {
     const SIGNS: [Sign; 4] = [Sign::RateUpstream, Sign::RateKey, Sign::RateProject, Sign::Rate];
+    let by_code = |sign| evidence.sign(sign).is_some_and(|field| !field.is_text());
     let said = evidence.any(&SIGNS).filter(|field| {
-        // A word in the message of a bad request is not enough.
-        !(field.is_text() && matches!(evidence.status(), Some(400 | 401 | 404 | 422)))
+        // A word in the message of a bad request, or beside a code of the server's own fault, is not enough.
+        let about_something_else = match evidence.status() {
+            Some(400 | 401 | 404 | 422) => true,
+            Some(500..=599) => by_code(Sign::Fault),
+            Some(_) | None => false,
+        };
+        !(field.is_text() && about_something_else)
+    });
+    let said = said.or_else(|| {
+        let refused = evidence.status() == Some(403) && limits::choose(evidence).is_some();
+        evidence.sign(Sign::Quota).filter(|_| refused)
     });
     let by_status = (evidence.status() == Some(429)).then(|| evidence.status_field());
     let field = said.or(by_status)?;

@@ -142,14 +142,24 @@ impl Evidence<'_> {
         match &stream.event {
             Body::Absent => {}
             Body::Json(value) => self.answered(value),
+            Body::Text(text) if text.trim().contains('\n') => self.lines(text),
             Body::Text(text) => self.line(text),
         }
     }
 
-    /// The lines of an event stream that came as one body; the first error or the last answer counts.
+    /// The lines of an event stream that came as one body; the first error or the last answer counts. The data of
+    /// an event called error is one, JSON or not.
     pub(super) fn lines(&mut self, text: &str) {
+        let mut failing = false;
         for line in text.lines().take(256).filter(|line| !line.trim().is_empty()) {
+            failing |= line.strip_prefix("event:").is_some_and(|name| name.trim() == "error");
             self.line(line);
+            if failing && let Some(data) = line.strip_prefix("data:") {
+                self.error.get_or_insert(Field { place: "stream", key: "event" });
+                if matches!(self.answer, Some(Answer::Broken(_))) {
+                    self.message(data, Field { place: "stream", key: "message" }, 0);
+                }
+            }
             if self.error.is_some() {
                 return;
             }
