@@ -2,6 +2,7 @@
 //! fault is stated, not computed by the classifier that is being judged.
 
 use super::Input;
+use crate::policy::taxonomy::Class;
 use serde_json::Value;
 
 const LINES: &str = include_str!("catalogue.jsonl");
@@ -19,8 +20,8 @@ pub struct Case {
     pub provider: String,
     /// Its name there: `daily_quota`.
     pub case: String,
-    /// What it means, in the words of the policy: `quota_exhausted`.
-    pub truth: String,
+    /// What it means; `None` if it is no failure.
+    pub truth: Option<Class>,
     /// What comes over the wire.
     pub input: Input,
 }
@@ -31,7 +32,9 @@ impl Catalogue {
         let case = |line: &str| -> Option<Case> {
             let value: Value = serde_json::from_str(line).ok()?;
             let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-            let (provider, case, truth) = (text("provider")?, text("case")?, text("truth")?);
+            let (provider, case, word) = (text("provider")?, text("case")?, text("truth")?);
+            let truth = Class::ALL.into_iter().find(|class| class.label() == word);
+            (truth.is_some() || word == "none").then_some(())?;
             Some(Case { provider, case, truth, input: Input::from_json(value) })
         };
         Catalogue { cases: LINES.lines().filter_map(case).collect() }
@@ -68,8 +71,7 @@ mod tests {
         let dialect = Dialect::standard();
         for one in Catalogue::standard().cases() {
             let verdict = classify(&one.input, &dialect);
-            let class = verdict.class.map_or("none", |class| class.label());
-            assert_eq!(class, one.truth, "{} {}: {verdict:?}", one.provider, one.case);
+            assert_eq!(verdict.class, one.truth, "{} {}: {verdict:?}", one.provider, one.case);
         }
     }
 }

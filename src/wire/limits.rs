@@ -52,6 +52,8 @@ pub(super) fn mark(evidence: &mut Evidence<'_>) {
             if rejected || plan {
                 evidence.add(Sign::Plan, header("anthropic-ratelimit-unified-*"));
             }
+        } else if is_used_up(name, value) {
+            evidence.add(Sign::Plan, header("x-codex-*-used-percent"));
         } else if is_empty(name, value) {
             let requests = strip(name, "x-ratelimit-remaining-requests") == Some("");
             if (requests && daily_requests) || name.ends_with("-day") || name.ends_with("-1d") {
@@ -136,16 +138,20 @@ fn rejected(evidence: &Evidence<'_>) -> Option<Wait> {
     let headers = &evidence.input.headers;
     let mut latest: Option<Wait> = None;
     for (name, value) in headers {
-        let Some(window) = strip(name, UNIFIED).and_then(|claim| claim.strip_suffix("status")) else {
-            continue;
+        let claim = strip(name, UNIFIED).and_then(|claim| claim.strip_suffix("status"));
+        let (reset_name, field) = match claim {
+            Some(window) if value.trim() == "rejected" => {
+                (format!("{UNIFIED}{window}reset"), header("anthropic-ratelimit-unified-*-reset"))
+            }
+            None if is_used_up(name, value) => {
+                let reset_name = name.to_ascii_lowercase().replace("used-percent", "reset-after-seconds");
+                (reset_name, header("x-codex-*-reset-after-seconds"))
+            }
+            Some(_) | None => continue,
         };
-        if value.trim() == "rejected" {
-            let reset_name = format!("{UNIFIED}{window}reset");
-            let value = lookup(headers, &reset_name);
-            let field = header("anthropic-ratelimit-unified-*-reset");
-            let wait = value.and_then(|value| reset(value, evidence.input.now, field, StatedIn::Header));
-            latest = wait.map(|wait| longer(latest, wait)).or(latest);
-        }
+        let value = lookup(headers, &reset_name);
+        let wait = value.and_then(|value| reset(value, evidence.input.now, field, StatedIn::Header));
+        latest = wait.map(|wait| longer(latest, wait)).or(latest);
     }
     latest
 }
@@ -201,14 +207,23 @@ fn reset(value: &str, now: Option<Timestamp>, field: Field, stated_in: StatedIn)
 fn has_limits(headers: &[(String, String)]) -> bool {
     headers.iter().any(|(name, _)| {
         let name = name.as_bytes();
-        name.windows(9).any(|part| part.eq_ignore_ascii_case(b"ratelimit"))
+        let has = |word: &[u8]| name.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+        has(b"ratelimit") || has(b"tokenlimit") || has(b"x-codex-")
     })
+}
+
+/// Whether a header says that the window of a Codex plan is used up.
+fn is_used_up(name: &str, value: &str) -> bool {
+    let percent =
+        strip(name, "x-codex-").is_some_and(|rest| rest.to_ascii_lowercase().ends_with("-used-percent"));
+    percent && durations::decimal(value.trim(), 1).is_some_and(|percent| percent >= 100)
 }
 
 /// Whether a header says that a bucket has nothing left.
 fn is_empty(name: &str, value: &str) -> bool {
     let counted = strip(name, "x-ratelimit-remaining").is_some()
         || strip(name, "ratelimit-remaining").is_some()
+        || strip(name, "x-tokenlimit-remaining").is_some()
         || (strip(name, "anthropic-ratelimit-").is_some()
             && name.to_ascii_lowercase().ends_with("-remaining"));
     counted && durations::decimal(value.trim(), 1) == Some(0)
@@ -226,4 +241,53 @@ fn lookup<'h>(headers: &'h [(String, String)], key: &str) -> Option<&'h str> {
 fn strip<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     let (front, rest) = name.split_at_checked(prefix.len())?;
     front.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::wire::{Dialect, Input, Verdict, classify};
+    use serde_json::{Value, json};
+
+    fn check(provider: &str, headers: Value) -> (&'static str, Option<u64>) {
+        let case = json!({"provider": provider, "status": 429, "headers": headers, "body": "",
+            "now": "2026-04-01T09:00:00Z"});
+        let verdict: Verdict = classify(&Input::from_json(case), &Dialect::standard());
+        (verdict.label(), verdict.retry_after_ms)
+    }
+
+    #[test]
+    fn a_malformed_source_falls_through_to_the_next() {
+        let headers = json!({"retry-after-ms": "abc", "retry-after": "-5", "ratelimit": "\"a\";r=0;t=7"});
+        assert_eq!(check("any", headers), ("RETRYABLE_RATE_LIMIT", Some(7_000)));
+        assert_eq!(check("any", json!({"retry-after-ms": "0", "retry-after": "20"})).1, Some(0));
+    }
+
+    #[test]
+    fn the_reset_of_the_empty_bucket_counts_not_the_earliest() {
+        let headers = json!({"x-ratelimit-remaining-requests": "9", "x-ratelimit-reset-requests": "1s",
+            "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "21s"});
+        assert_eq!(check("together", headers), ("RETRYABLE_RATE_LIMIT", Some(21_000)));
+    }
+
+    #[test]
+    fn of_two_windows_that_reject_the_longer_counts() {
+        let headers = json!({"anthropic-ratelimit-unified-5h-status": "rejected",
+            "anthropic-ratelimit-unified-5h-reset": "1775048400",
+            "anthropic-ratelimit-unified-7d-status": "rejected",
+            "anthropic-ratelimit-unified-7d-reset": "1775433600"});
+        assert_eq!(check("anthropic", headers), ("QUOTA_EXHAUSTED", Some(399_600_000)));
+    }
+
+    #[test]
+    fn the_used_up_window_of_a_plan_is_a_quota() {
+        let headers = json!({"x-codex-primary-used-percent": "100.0", "x-codex-primary-reset-after-seconds": "5000",
+            "x-codex-secondary-used-percent": "40", "x-codex-secondary-reset-after-seconds": "400000"});
+        assert_eq!(check("openai", headers), ("QUOTA_EXHAUSTED", Some(5_000_000)));
+    }
+
+    #[test]
+    fn a_full_bucket_is_no_window_where_buckets_refill_all_the_time() {
+        let headers = json!({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "6m0s"});
+        assert_eq!(check("openai", headers).0, "RETRYABLE_RATE_LIMIT");
+    }
 }
