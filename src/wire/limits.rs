@@ -38,8 +38,7 @@ const fn header(key: &'static str) -> Field {
 
 /// Adds the signs that headers give: an exhausted daily bucket, a rejected plan window, a long policy.
 pub(super) fn mark(evidence: &mut Evidence<'_>) {
-    let failed = evidence.error.is_some() || evidence.input.status.is_some_and(|status| status >= 300);
-    if !failed || !has_limits(&evidence.input.headers) && !has_limits(&evidence.carried) {
+    if !is_limited(evidence) || !has_limits(&evidence.input.headers) && !has_limits(&evidence.carried) {
         return;
     }
     let input = evidence.input;
@@ -73,16 +72,28 @@ pub(super) fn mark(evidence: &mut Evidence<'_>) {
 /// then the IETF fields. A malformed source falls through to the next.
 pub(super) fn choose(evidence: &Evidence<'_>) -> Option<Wait> {
     let direct = direct(evidence);
-    if let Some(rejected) = rejected(evidence) {
+    if let Some(rejected) = rejected(evidence).filter(|_| evidence.sign(Sign::Plan).is_some()) {
         return Some(longer(direct, rejected));
     }
-    direct.or_else(|| body(evidence)).or_else(|| empty_bucket(evidence)).or_else(|| ietf(evidence)).or_else(
-        || {
-            let value =
-                lookup(&evidence.input.headers, "x-ratelimit-reset").filter(|_| no_remaining(evidence))?;
-            reset(value, evidence.input.now, header("x-ratelimit-reset"), StatedIn::Header)
-        },
-    )
+    let stated = direct.or_else(|| body(evidence));
+    if !is_limited(evidence) {
+        return stated.or_else(|| ietf(evidence));
+    }
+    stated.or_else(|| empty_bucket(evidence)).or_else(|| ietf(evidence)).or_else(|| {
+        let value =
+            lookup(&evidence.input.headers, "x-ratelimit-reset").filter(|_| no_remaining(evidence))?;
+        reset(value, evidence.input.now, header("x-ratelimit-reset"), StatedIn::Header)
+    })
+}
+
+/// Whether anything was limited: the headers of buckets come with every answer, and only then they say what.
+fn is_limited(evidence: &Evidence<'_>) -> bool {
+    match evidence.status() {
+        Some(429) => true,
+        Some(500..=599) => false,
+        Some(_) => evidence.any(&[Sign::Rate, Sign::RateKey]).is_some(),
+        None => evidence.error.is_some(),
+    }
 }
 
 /// The next reset of a window, by the provider's clock.
@@ -283,6 +294,19 @@ mod tests {
         let headers = json!({"x-codex-primary-used-percent": "100.0", "x-codex-primary-reset-after-seconds": "5000",
             "x-codex-secondary-used-percent": "40", "x-codex-secondary-reset-after-seconds": "400000"});
         assert_eq!(check("openai", headers), ("QUOTA_EXHAUSTED", Some(5_000_000)));
+    }
+
+    #[test]
+    fn headers_of_limits_say_nothing_where_nothing_was_limited() {
+        let headers = json!({"x-ratelimit-remaining-requests-day": "0", "x-ratelimit-reset-requests-day": "33011",
+            "anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": "1775433600"});
+        for (status, label) in
+            [(400, "NON_RETRYABLE"), (500, "RETRYABLE_OVERLOAD"), (529, "RETRYABLE_OVERLOAD")]
+        {
+            let case = json!({"provider": "anthropic", "status": status, "headers": headers, "body": ""});
+            let verdict = classify(&Input::from_json(case), &Dialect::standard());
+            assert_eq!((verdict.label(), verdict.retry_after_ms), (label, None), "{status}");
+        }
     }
 
     #[test]
