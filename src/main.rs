@@ -1,2 +1,5 @@
-//! The `faultlab` binary.
-fn main() {}
+//! The `faultlab` binary: parse, do, exit code.
+
+fn main() -> std::process::ExitCode {
+    faultlab::cli::main()
+}

@@ -8,6 +8,7 @@ use super::live::{Flight, Leg, Pending, Phase};
 use super::retry::Setback;
 use super::waits::Wait;
 use crate::policy::breaker::Permit;
+use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint};
@@ -108,7 +109,8 @@ impl Gateway {
         out.decide(Decision::Settled { call: info.call, basis, settlement });
     }
 
-    /// Benches what a failure concerns: as long as it said, or as the policy says for its class.
+    /// Benches what a failure concerns: as long as it said, or as the policy says for its class. If it concerns
+    /// the request alone and still says when to come back, the route is left alone until then.
     fn bench(&mut self, now: Timestamp, info: &Call, diagnosis: &Diagnosis, out: &mut Effects) {
         let by_class = match diagnosis.class {
             Class::Auth => Some(Duration::MAX),
@@ -130,7 +132,8 @@ impl Gateway {
         let by_class = by_class.filter(|length| *length > Duration::ZERO).map(|length| now.after(length));
         let hinted = if diagnosis.class == Class::Auth { None } else { diagnosis.hint.instant(now) };
         let route = &self.registry.routes[info.route.index()];
-        let what = concerned(diagnosis.scope, &self.registry, route, info.credential);
+        let hinted_route = hinted.map(|_| Bench::Route(info.route));
+        let what = concerned(diagnosis.scope, &self.registry, route, info.credential).or(hinted_route);
         let Some((what, until)) = what.zip(hinted.or(by_class)) else { return };
         let news = self.fleet.bench(what, until, diagnosis.class, out);
         if news && diagnosis.class == Class::Auth {

@@ -69,6 +69,9 @@ impl Fleet {
             let retry_at = breaker.status(now).retry_at;
             return Err((Gate::Breaker, Some(retry_at).filter(|at| *at != Timestamp::MAX)));
         }
+        if self.cooldowns.is_empty() {
+            return Ok(route.pool[0]);
+        }
         let whole = [Bench::Route(id), Bench::Provider(route.provider)];
         let closed = whole.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max();
         let mut first: Option<Timestamp> = None;
@@ -104,23 +107,24 @@ impl Fleet {
         price: Money,
     ) -> Standing {
         let route = &registry.routes[id.index()];
-        let measured = self.latencies[id.index()].p95(ranking.latency_samples_min);
-        let p95 = measured.unwrap_or(route.latency_p95);
-        let race = if route.weight == 0 {
-            0
-        } else {
-            let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
-            1 + real::at(&self.races, (draw.and(route.draw).bits() >> 32) as u32) / u64::from(route.weight)
-        };
-        Standing::default()
+        let mut standing = Standing::default()
             .with(Key::Tries, u64::from(live.tries(id)))
             .with(Key::Health, sickness(&self.healths[route.health.index()]))
-            .with(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1))
             .with(Key::QueueDepth, u64::from(self.in_flight[id.index()]))
             .with(Key::Price, price.picos())
             .with(Key::Quality, u64::from(u32::MAX - route.quality))
-            .with(Key::Weight, race)
-            .with(Key::Order, u64::from(id.0))
+            .with(Key::Order, u64::from(id.0));
+        if ranking.order.compares(Key::LatencyP95) {
+            let measured = self.latencies[id.index()].p95(ranking.latency_samples_min);
+            let p95 = measured.unwrap_or(route.latency_p95);
+            standing = standing.with(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1));
+        }
+        if route.weight > 0 && ranking.order.compares(Key::Weight) {
+            let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
+            let drawn = real::at(&self.races, (draw.and(route.draw).bits() >> 32) as u32);
+            standing = standing.with(Key::Weight, 1 + drawn / u64::from(route.weight));
+        }
+        standing
     }
 
     /// Asks the route's breaker for a permit. The gate was open at this very instant, so it is granted.
@@ -162,7 +166,7 @@ impl Fleet {
     ) {
         let breaker = self.breakers.get_mut(route.breaker.index());
         let stale = match (&breaker, &permit) {
-            (Some(breaker), Some(permit)) => permit.generation() != breaker.status(now).generation,
+            (Some(breaker), Some(permit)) => permit.generation() != breaker.era(now).generation(),
             (None, _) | (_, None) => false,
         };
         let sample = Sample { signal: heard.signal, elapsed: heard.elapsed };
@@ -170,7 +174,7 @@ impl Fleet {
         let mut transition = None;
         if let (Some(breaker), Some(permit)) = (breaker, permit) {
             transition = breaker.settle(now, permit, sample);
-            failures = breaker.status(now).failures;
+            failures = breaker.failures(now);
         }
         let health = &mut self.healths[route.health.index()];
         let moved = if stale { None } else { health.record(now, &self.health, heard.signal) };

@@ -7,13 +7,17 @@ use crate::policy::breaker::Permit;
 use crate::policy::ledger::{Amount, Assumed, Hold, Scopes};
 use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 
-/// Requests by slot.
+/// Requests by slot. A closed slot keeps its memory.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    slots: Vec<Option<Live>>,
+    slots: Vec<Slot>,
     open: usize,
-    /// Closed requests, kept for their memory.
-    spare: Vec<Live>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    live: Option<Live>,
+    is_open: bool,
 }
 
 /// A request between its arrival and its last bill.
@@ -84,28 +88,32 @@ impl Requests {
     pub(super) fn open(&mut self, request: &Request, scopes: Scopes) {
         let at = request.id.index();
         if self.slots.len() <= at {
-            self.slots.resize_with(at + 1, || None);
+            self.slots.resize_with(at + 1, Slot::default);
         }
-        assert!(self.slots[at].is_none(), "a request's slot is not in use by another open request");
-        let mut live = self.spare.pop().unwrap_or_else(|| Live::new(request, scopes));
-        live.begin(request, scopes);
-        self.slots[at] = Some(live);
+        let slot = &mut self.slots[at];
+        assert!(!slot.is_open, "a request's slot is not in use by another open request");
+        slot.is_open = true;
+        match &mut slot.live {
+            Some(live) => live.begin(request, scopes),
+            None => slot.live = Some(Live::new(request, scopes)),
+        }
         self.open += 1;
     }
 
     pub(super) fn close(&mut self, id: RequestId) {
-        let live = self.slots[id.index()].take().expect("a request is closed once");
-        self.spare.push(live);
+        let slot = &mut self.slots[id.index()];
+        assert!(slot.is_open, "a request is closed once");
+        slot.is_open = false;
         self.open -= 1;
     }
 
     /// The request in the slot, if it is open.
     pub(super) fn find(&self, id: RequestId) -> Option<&Live> {
-        self.slots.get(id.index())?.as_ref()
+        self.slots.get(id.index()).filter(|slot| slot.is_open)?.live.as_ref()
     }
 
     pub(super) fn find_mut(&mut self, id: RequestId) -> Option<&mut Live> {
-        self.slots.get_mut(id.index())?.as_mut()
+        self.slots.get_mut(id.index()).filter(|slot| slot.is_open)?.live.as_mut()
     }
 
     pub(super) fn get(&self, id: RequestId) -> &Live {
@@ -139,10 +147,16 @@ impl Live {
 
     /// Begins anew and keeps the memory.
     fn begin(&mut self, request: &Request, scopes: Scopes) {
-        let (mut tried, mut legs) = (std::mem::take(&mut self.tried), std::mem::take(&mut self.legs));
-        tried.clear();
-        legs.clear();
-        *self = Live { tried, legs, ..Live::new(request, scopes) };
+        self.request = *request;
+        self.scopes = scopes;
+        self.phase = Phase::Open;
+        self.attempts = 0;
+        self.seeks = 0;
+        self.tried.clear();
+        self.legs.clear();
+        self.awaited = None;
+        self.spent = Money::ZERO;
+        self.last = None;
     }
 
     /// Calls made on `route`.

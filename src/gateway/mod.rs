@@ -29,7 +29,6 @@ pub use policy::*;
 pub use waits::Wait;
 
 use crate::policy::ledger::{AccountId, Amount, Ledger, Scopes};
-use crate::policy::ranking::Standing;
 use crate::policy::taxonomy::Class;
 use crate::units::{Draws, RequestId, Timestamp};
 use fleet::Fleet;
@@ -49,7 +48,8 @@ pub struct Gateway {
     calls: Calls,
     waits: Waits,
     /// Reused by every look at the routes.
-    standings: Vec<Standing>,
+    usable: Vec<seek::Usable>,
+    screening: seek::Screening,
 }
 
 /// The accounts of tasks and tenants.
@@ -77,7 +77,8 @@ impl Gateway {
             requests: Requests::default(),
             calls: Calls::default(),
             waits: Waits::default(),
-            standings: Vec::new(),
+            usable: Vec::new(),
+            screening: seek::Screening::default(),
             policy,
             registry,
             ledger,

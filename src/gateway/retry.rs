@@ -103,8 +103,10 @@ impl Gateway {
             Ok(pick) if self.fits(now, at, asked, id, out) => Plan::Try { at, pick, awaited: Some(route) },
             Ok(_) => match self.look(now, id, Field::Except(route), Record::Quote) {
                 Ok(pick) => Plan::Try { at: now, pick, awaited: Some(pick.route) },
-                Err(Refusal::Spent) => Plan::Late,
-                Err(refusal) => Plan::Stop(refusal),
+                Err(_) => match self.look(now, id, Field::Any, Record::Quote) {
+                    Ok(_) => Plan::Late,
+                    Err(refusal) => Plan::Stop(refusal),
+                },
             },
             Err(_) => self.plan_any(now, backed_off, id, out),
         }

@@ -3,10 +3,11 @@
 use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
 use super::live::Live;
-use crate::policy::eligibility::{Reason, exclusions};
+use super::policy::{Eligibility, Route};
+use crate::policy::eligibility::{Envelope, Reason, Reasons, exclusions};
 use crate::policy::ledger::{Amount, Denied};
-use crate::policy::ranking::{Key, Standing};
-use crate::units::{CredentialId, RequestId, RouteId, Timestamp};
+use crate::policy::ranking::{Key, Order, Standing};
+use crate::units::{CredentialId, Money, RequestId, RouteId, Timestamp};
 use std::cmp::Ordering;
 
 /// Why a look at the routes gave none.
@@ -53,14 +54,52 @@ pub(super) enum Record<'a> {
     Trace(&'a mut Effects),
 }
 
-/// The looks of one search, best first as far as they are known.
-struct Search {
-    best: Option<(Pick, Standing)>,
-    /// How the best beat the runner-up, and the runner-up.
-    second: Option<(Standing, Key)>,
+/// A route that can be called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usable {
+    pick: Pick,
+    standing: Standing,
+}
+
+/// What is known of the routes that cannot be called.
+#[derive(Default)]
+struct Shut {
     eligible: u32,
     gated: Option<(Gate, Option<Timestamp>)>,
     denied: Option<(RouteId, Denied, Standing)>,
+}
+
+/// What the hard constraints say of every route: about the last envelope that was asked about. It is immutable,
+/// so the second look of a request, and the first of one like it, need not ask again.
+#[derive(Debug, Default)]
+pub(super) struct Screening {
+    envelope: Option<Envelope>,
+    rows: Vec<Screened>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Screened {
+    worst_case: Money,
+    /// Why the route may not be used, and the first capability that it lacks.
+    exclusion: Option<(Reasons, Option<u8>)>,
+}
+
+impl Screening {
+    fn screen(&mut self, envelope: &Envelope, policy: &Eligibility, routes: &[Route]) {
+        if self.envelope.as_ref() == Some(envelope) {
+            return;
+        }
+        self.envelope = Some(*envelope);
+        self.rows.clear();
+        let calls_reserved = policy.reserve_retries.saturating_add(1);
+        self.rows.extend(routes.iter().map(|route| {
+            let (reasons, worst_case) = exclusions(envelope, &route.offer, calls_reserved);
+            let reasons = reasons.and(policy.enforced);
+            let lacking = route.offer.capabilities.lacking(envelope.capabilities).first();
+            let missing = lacking.filter(|_| reasons.has(Reason::MissingCapability));
+            Screened { worst_case, exclusion: (!reasons.is_empty()).then_some((reasons, missing)) }
+        }));
+    }
 }
 
 impl Gateway {
@@ -73,90 +112,93 @@ impl Gateway {
         mut record: Record<'_>,
     ) -> Result<Pick, Refusal> {
         let live = self.requests.get(id);
-        let mut search = Search { best: None, second: None, eligible: 0, gated: None, denied: None };
-        let mut standings = std::mem::take(&mut self.standings);
-        standings.clear();
-        let first = match &record {
-            Record::Trace(out) => out.candidates.len(),
-            Record::Quote => 0,
-        };
-        for at_route in 0..self.registry.routes.len() {
-            let route = RouteId(at_route as u16);
-            let (candidate, standing) = self.weigh(at, live, route, field, &mut search);
+        self.screening.screen(&live.request.envelope, &self.policy.eligibility, &self.registry.routes);
+        let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
+        usable.clear();
+        let room = self.ledger.room(at, &live.scopes);
+        for (at_route, screened) in self.screening.rows.iter().enumerate() {
+            let (route, worst_case) = (RouteId(at_route as u16), screened.worst_case);
+            let verdict = match screened.exclusion {
+                None => self.weigh(at, live, route, worst_case, room, field, &mut usable, &mut shut),
+                Some((reasons, missing)) => Verdict::Excluded { reasons, missing },
+            };
             if let Record::Trace(out) = &mut record {
-                out.candidates.push(candidate);
-                standings.push(standing);
+                out.candidates.push(Candidate { route, verdict, worst_case });
             }
         }
+        let best = best(&self.policy.ranking.order, &usable, None);
         if let Record::Trace(out) = record {
-            self.tell_verdicts(&search, &standings, &mut out.candidates[first..]);
-            let count = (out.candidates.len() - first) as u32;
-            out.list.push(Effect::Consider { request: id, first: first as u32, count });
+            let count = self.registry.routes.len();
+            let first = out.candidates.len() - count;
+            if let Some(best) = best {
+                self.tell_verdicts(&usable, best, &mut out.candidates[first..]);
+            }
+            out.list.push(Effect::Consider { request: id, first: first as u32, count: count as u32 });
         }
-        self.standings = standings;
-        search.result()
+        let pick = best.map(|best| usable[best].pick);
+        self.usable = usable;
+        pick.ok_or_else(|| shut.refusal())
     }
 
-    /// One route: its verdict if it is out, its standing if it is in.
+    /// An eligible route: whether it can be called, and how it stands if so.
+    #[expect(clippy::too_many_arguments, reason = "the loop of `look`, cut out to be read")]
     fn weigh(
         &self,
         at: Timestamp,
         live: &Live,
-        id: RouteId,
+        route: RouteId,
+        worst_case: Money,
+        room: Amount,
         field: Field,
-        search: &mut Search,
-    ) -> (Candidate, Standing) {
-        let (route, policy) = (&self.registry.routes[id.index()], &self.policy);
-        let envelope = &live.request.envelope;
-        let (reasons, worst_case) =
-            exclusions(envelope, &route.offer, policy.eligibility.reserve_retries.saturating_add(1));
-        let reasons = reasons.and(policy.eligibility.enforced);
-        let out = |verdict| (Candidate { route: id, verdict, worst_case }, Standing::default());
-        if !reasons.is_empty() {
-            let lacking = route.offer.capabilities.lacking(envelope.capabilities).first();
-            let missing = lacking.filter(|_| reasons.has(Reason::MissingCapability));
-            return out(Verdict::Excluded { reasons, missing });
+        usable: &mut Vec<Usable>,
+        shut: &mut Shut,
+    ) -> Verdict {
+        shut.eligible += 1;
+        if live.tries(route) >= self.policy.retry.calls_per_route_max || !field.has(route) {
+            return Verdict::Spent;
         }
-        search.eligible += 1;
-        if live.tries(id) >= policy.retry.calls_per_route_max || !field.has(id) {
-            return out(Verdict::Spent);
+        let wanted = Amount { money: worst_case, tokens: live.request.envelope.estimate.total() };
+        if !wanted.fits(room)
+            && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
+        {
+            let standing = self.standing(live, route, worst_case, field);
+            shut.deny(&self.policy.ranking.order, route, denied, standing);
+            return Verdict::Unaffordable { level: denied.level };
         }
-        let plan = u64::from(matches!(field, Field::Prefer(planned) if planned != id));
-        let standing = self
-            .fleet
-            .standing(&policy.ranking, &self.registry, &self.draws, live, id, worst_case)
-            .with(Key::Plan, plan);
-        let wanted = Amount { money: worst_case, tokens: envelope.estimate.total() };
-        if let Err(denied) = self.ledger.quote(at, &live.scopes, wanted) {
-            search.deny(&policy.ranking.order, id, denied, standing);
-            return out(Verdict::Unaffordable { level: denied.level });
-        }
-        let credential = match self.fleet.gate(at, &self.registry, id) {
+        let credential = match self.fleet.gate(at, &self.registry, route) {
             Ok(credential) => credential,
             Err((gate, retry_at)) => {
-                search.gate(gate, retry_at);
-                return out(Verdict::Gated { gate, retry_at });
+                shut.gate(gate, retry_at);
+                return Verdict::Gated { gate, retry_at };
             }
         };
         if let Field::OtherQuota(other, key) = field
-            && self.quota(other, key) == self.quota(id, credential)
+            && self.quota(other, key) == self.quota(route, credential)
         {
-            return out(Verdict::Spent);
+            return Verdict::Spent;
         }
-        search.enter(&policy.ranking.order, Pick { route: id, credential, worst_case: wanted }, standing);
-        (Candidate { route: id, verdict: Verdict::Outranked { by: Key::Order }, worst_case }, standing)
+        let pick = Pick { route, credential, worst_case: wanted };
+        usable.push(Usable { pick, standing: self.standing(live, route, worst_case, field) });
+        Verdict::Outranked { by: Key::Order }
     }
 
-    /// Fills in who was chosen and what the others lost by.
-    fn tell_verdicts(&self, search: &Search, standings: &[Standing], candidates: &mut [Candidate]) {
-        let Some((pick, best)) = &search.best else { return };
-        for (candidate, standing) in candidates.iter_mut().zip(standings) {
-            if candidate.route == pick.route {
-                candidate.verdict = Verdict::Chosen { by: search.second.as_ref().map(|second| second.1) };
-            } else if let Verdict::Outranked { by } = &mut candidate.verdict {
-                *by = self.policy.ranking.order.compare(best, standing).1;
-            }
+    fn standing(&self, live: &Live, route: RouteId, price: Money, field: Field) -> Standing {
+        let plan = u64::from(matches!(field, Field::Prefer(planned) if planned != route));
+        let (ranking, registry) = (&self.policy.ranking, &self.registry);
+        self.fleet.standing(ranking, registry, &self.draws, live, route, price).with(Key::Plan, plan)
+    }
+
+    /// Fills in by what the best was chosen and the others lost.
+    fn tell_verdicts(&self, usable: &[Usable], best_at: usize, candidates: &mut [Candidate]) {
+        let order = &self.policy.ranking.order;
+        let chosen = &usable[best_at];
+        for loser in usable {
+            let by = order.compare(&chosen.standing, &loser.standing).1;
+            candidates[loser.pick.route.index()].verdict = Verdict::Outranked { by };
         }
+        let second = best(order, usable, Some(best_at));
+        let by = second.map(|second| order.compare(&chosen.standing, &usable[second].standing).1);
+        candidates[chosen.pick.route.index()].verdict = Verdict::Chosen { by };
     }
 
     /// What shares one quota, as the gateway believes: a model in a project.
@@ -164,6 +206,13 @@ impl Gateway {
         let model = self.registry.routes[route.index()].model;
         (self.registry.credentials[credential.index()].0, model.0)
     }
+}
+
+/// The position of the best, leaving one out.
+fn best(order: &Order, usable: &[Usable], without: Option<usize>) -> Option<usize> {
+    (0..usable.len())
+        .filter(|at| Some(*at) != without)
+        .min_by(|a, b| order.compare(&usable[*a].standing, &usable[*b].standing).0)
 }
 
 impl Field {
@@ -176,21 +225,7 @@ impl Field {
     }
 }
 
-impl Search {
-    fn enter(&mut self, order: &crate::policy::ranking::Order, pick: Pick, standing: Standing) {
-        let Some((_, best)) = &self.best else {
-            self.best = Some((pick, standing));
-            return;
-        };
-        let (ordering, key) = order.compare(&standing, best);
-        if ordering == Ordering::Less {
-            self.second = Some((*best, key));
-            self.best = Some((pick, standing));
-        } else if self.second.as_ref().is_none_or(|s| order.compare(&standing, &s.0).0 == Ordering::Less) {
-            self.second = Some((standing, key));
-        }
-    }
-
+impl Shut {
     fn gate(&mut self, gate: Gate, retry_at: Option<Timestamp>) {
         let sooner = match (&self.gated, retry_at) {
             (None, _) | (Some((_, None)), _) => true,
@@ -202,13 +237,7 @@ impl Search {
         }
     }
 
-    fn deny(
-        &mut self,
-        order: &crate::policy::ranking::Order,
-        route: RouteId,
-        denied: Denied,
-        standing: Standing,
-    ) {
+    fn deny(&mut self, order: &Order, route: RouteId, denied: Denied, standing: Standing) {
         let better = self.denied.as_ref().is_none_or(|d| order.compare(&standing, &d.2).0 == Ordering::Less);
         if better {
             self.denied = Some((route, denied, standing));
@@ -216,16 +245,13 @@ impl Search {
     }
 
     /// A route that is closed for now but affordable says more than one that is not affordable.
-    fn result(self) -> Result<Pick, Refusal> {
-        if let Some((pick, _)) = self.best {
-            return Ok(pick);
-        }
+    fn refusal(self) -> Refusal {
         if let Some((gate, retry_at)) = self.gated {
-            return Err(Refusal::Gated { gate, retry_at });
+            return Refusal::Gated { gate, retry_at };
         }
         if let Some((route, denied, _)) = self.denied {
-            return Err(Refusal::Unaffordable { route, denied });
+            return Refusal::Unaffordable { route, denied };
         }
-        Err(if self.eligible > 0 { Refusal::Spent } else { Refusal::Ineligible })
+        if self.eligible > 0 { Refusal::Spent } else { Refusal::Ineligible }
     }
 }

@@ -271,3 +271,94 @@ impl Findings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::{Delivery, Freshness, Outcome};
+    use crate::judge::play::*;
+    use crate::policy::taxonomy::Hint;
+    use crate::units::{BreakerId, HealthId};
+
+    fn check(finding: Finding, script: impl Fn(&mut Play<'_>), count: u64, says: &str) {
+        let findings = played(script).findings;
+        let remark = findings.remark(finding);
+        let first = remark.first.as_ref().map_or("", |example| example.sentence.as_str());
+        assert_eq!((remark.count, first), (count, says), "{}", finding.label());
+        assert_eq!(played(answered).findings.remark(finding).count, 0);
+    }
+
+    /// Fails with `class`, is billed `milli` and calls `then`.
+    fn failed(class: Class, hint: Hint, milli: u64, then: RouteId) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end_with(call, Some(class), milli, hint);
+            play.call(R, then);
+        }
+    }
+
+    #[test]
+    fn each_remark_tells_what_a_reviewer_would_see() {
+        let limited = failed(Class::RateLimit, Hint::After(MS(500)), 0, A);
+        let says = "req/1 calls alpha, which asked to be left alone until 580 ms";
+        check(Finding::RetryAfterIgnored, limited, 1, says);
+        let refused = failed(Class::PolicyRefusal, Hint::Absent, 0, B);
+        check(Finding::RetriedTerminal, refused, 1, "req/1 calls beta after policy_refusal at 80 ms");
+        let paid = failed(Class::Overload, Hint::Absent, 20, B);
+        check(Finding::PaidWithoutAnswer, &paid, 1, "req/1 pays $0.020 to alpha without an answer");
+        check(
+            Finding::BilledAboveQuote,
+            &paid,
+            1,
+            "req/1 is billed $0.020 by alpha, $0.016 at worst was quoted",
+        );
+        check(Finding::Amplification, &paid, 1, "2.000 calls a request");
+        let fled = failed(Class::Overload, Hint::Absent, 0, FAR);
+        check(Finding::LeftRegion, &fled, 1, "req/1 calls far, which its region forbids");
+        check(Finding::CrossedDataClass, &fled, 1, "req/1 calls far, which its data class forbids");
+    }
+
+    #[test]
+    fn a_rate_limit_that_counts_against_health_is_remarked() {
+        let poisoned = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end(call, Some(Class::RateLimit), 0).decide(Decision::Signalled {
+                call,
+                breaker: BreakerId(0),
+                health: HealthId(0),
+                class: Some(Class::RateLimit),
+                signal: Signal::Bad,
+                standing: Freshness::Fresh,
+                breaker_failures: 1,
+                health_failures: 1,
+            });
+        };
+        let says = "rate_limit of req/1 counts against the health of alpha";
+        check(Finding::QuotaPoisonedHealth, poisoned, 1, says);
+    }
+
+    #[test]
+    fn a_receipt_that_never_comes_is_remarked() {
+        let lost = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.act(crate::gateway::Action::Cancel { call, why: Class::Cancelled });
+            play.say(What::CallLost { call }).reply(R, Outcome::NoEligibleRoute);
+        };
+        let says = "the call of req/1 to alpha was cancelled and never billed: $0.016 at worst";
+        check(Finding::ReceiptNeverCame, lost, 1, says);
+    }
+
+    #[test]
+    fn the_first_example_is_that_of_the_first_seed() {
+        let mut sum = Findings::new(0);
+        for _ in 0..3 {
+            sum.merge(&played(failed(Class::Overload, Hint::Absent, 20, B)).findings);
+        }
+        let remark = sum.remark(Finding::PaidWithoutAnswer);
+        assert_eq!((remark.count, remark.amount.to_string().as_str()), (3, "0.060"));
+        assert_eq!(remark.first.as_ref().map(|first| (first.seed, first.at)), Some((1, at(80))));
+    }
+}

@@ -268,3 +268,105 @@ fn is_control_success(book: &Book<'_>, request: RequestId, outcome: &Outcome, at
         | Outcome::Abandoned => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::Delivery;
+    use crate::judge::play::*;
+
+    fn check(metrics: &Metrics, expected: &[(Metric, &str)]) {
+        for (metric, text) in expected {
+            let value = metrics.value(*metric, None).map(|value| metric.unit().decimal(value));
+            assert_eq!(value.as_deref(), Some(*text), "{}", metric.label());
+        }
+    }
+
+    /// A fallback that is answered at 630 ms, after a failure that was billed.
+    fn fell_back(play: &mut Play<'_>) {
+        play.arrive(Delivery::Whole).consider(|_| ());
+        let call = play.call(R, A);
+        play.at(80).end(call, Some(Class::Overload), 20);
+        let call = play.at(180).call(R, B);
+        play.at(630).end(call, None, 16).reply(R, Outcome::Answered { route: B }).close(R);
+    }
+
+    #[test]
+    fn a_run_is_counted_from_its_facts() {
+        let expected = [
+            (Metric::Requests, "1"),
+            (Metric::Answered, "1"),
+            (Metric::SuccessRatio, "1.000"),
+            (Metric::Attempts, "2"),
+            (Metric::Amplification, "2.000"),
+            (Metric::Retries, "1"),
+            (Metric::FallbackRate, "1.000"),
+            (Metric::Cost, "0.036"),
+            (Metric::CostPerSuccess, "0.036"),
+            (Metric::PaidWithoutAnswer, "0.020"),
+            (Metric::Overbilled, "0.004"),
+            (Metric::RoutesExcluded, "1"),
+            (Metric::LatencyP50, "630000000"),
+            (Metric::LatencyMax, "630000000"),
+            (Metric::BreakerOpen, "0"),
+        ];
+        check(&played(fell_back).metrics, &expected);
+    }
+
+    #[test]
+    fn nothing_has_ratios_of_zero_and_no_quantile() {
+        let metrics = played(|_| ()).metrics;
+        check(&metrics, &[(Metric::SuccessRatio, "0.000"), (Metric::Amplification, "0.000")]);
+        check(&metrics, &[(Metric::CostPerSuccess, "0.000"), (Metric::FallbackRate, "0.000")]);
+        assert_eq!(metrics.value(Metric::LatencyP95, None), None);
+    }
+
+    #[test]
+    fn runs_add_up() {
+        let mut sum = played(fell_back).metrics;
+        sum.merge(&played(answered).metrics);
+        let expected = [
+            (Metric::Requests, "2"),
+            (Metric::Amplification, "1.500"),
+            (Metric::FallbackRate, "0.500"),
+            (Metric::Cost, "0.052"),
+            (Metric::CostPerSuccess, "0.026"),
+        ];
+        check(&sum, &expected);
+        assert_eq!(sum.value(Metric::Requests, Some(TenantId(0))), Some(2));
+        assert_eq!(sum.value(Metric::Requests, Some(TenantId(1))), None, "there is no such tenant");
+        assert_eq!(sum.value(Metric::BreakerOpen, Some(TenantId(0))), None);
+    }
+
+    #[test]
+    fn a_right_refusal_is_control_and_a_wrong_one_is_not() {
+        let refused = |truth: Option<Class>, outcome: Outcome| {
+            played(move |play| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end(call, truth, 0).reply(R, outcome).close(R);
+            })
+            .metrics
+        };
+        let terminal = Outcome::Terminal { last: failure(Class::Auth) };
+        check(&refused(Some(Class::Auth), terminal), &[(Metric::ControlSuccesses, "1")]);
+        check(&refused(Some(Class::Overload), terminal), &[(Metric::ControlSuccesses, "0")]);
+        check(&refused(None, Outcome::NoEligibleRoute), &[(Metric::ControlSuccesses, "0")]);
+    }
+
+    #[test]
+    fn a_breaker_is_open_until_it_moves_or_the_run_ends() {
+        let moved = |from, to| Decision::BreakerMoved {
+            breaker: BreakerId(0),
+            transition: breaker::Transition { from, to, generation: 1, until: Some(at(5_000)) },
+        };
+        let metrics = played(|play| {
+            play.at(100).decide(moved(breaker::State::Closed, breaker::State::Open));
+            play.at(5_100).decide(moved(breaker::State::Open, breaker::State::HalfOpen));
+            play.at(5_200).decide(moved(breaker::State::HalfOpen, breaker::State::Open));
+            play.at(6_000).arrive(Delivery::Whole);
+        })
+        .metrics;
+        check(&metrics, &[(Metric::BreakerOpen, "5800000000")]);
+    }
+}

@@ -14,6 +14,8 @@ pub mod laws;
 pub mod metrics;
 #[cfg(test)]
 mod play;
+#[cfg(test)]
+mod tests;
 pub mod verdict;
 mod watch;
 

@@ -361,3 +361,6 @@ fn check_rest(variants: &[VariantVerdict]) -> Check {
     };
     Check { name: "comes_to_rest".to_owned(), subject: Subject::Rest, word, details }
 }
+
+#[cfg(test)]
+mod tests;

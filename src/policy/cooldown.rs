@@ -41,11 +41,13 @@ impl Cooldowns {
         }
     }
 
+    /// Whether nothing was ever benched, or everything was freed by an operator.
+    pub const fn is_empty(&self) -> bool {
+        self.until.is_empty()
+    }
+
     /// Until when `what` is benched; `None` if it is free at `now`. It is free at the very instant.
     pub fn until(&self, now: Timestamp, what: Bench) -> Option<Timestamp> {
-        if self.until.is_empty() {
-            return None;
-        }
         let at = self.until.binary_search_by_key(&what, |entry| entry.0).ok()?;
         Some(self.until[at].1).filter(|until| *until > now)
     }

@@ -62,22 +62,30 @@ pub struct Prices {
 }
 
 impl Tier {
-    const fn cost(&self, used: &Usage) -> Money {
-        self.input
-            .of(used.input)
-            .plus(self.cache_read.of(used.cache_read))
-            .plus(self.cache_write.of(used.cache_write))
-            .plus(self.image.of(used.image))
-            .plus(self.audio.of(used.audio))
-            .plus(self.output.of(used.output))
+    fn cost(&self, used: &Usage) -> Money {
+        let total = product(self.input, used.input)
+            + product(self.cache_read, used.cache_read)
+            + product(self.cache_write, used.cache_write)
+            + product(self.image, used.image)
+            + product(self.audio, used.audio)
+            + product(self.output, used.output);
+        Money::from_picos(u64::try_from(total).unwrap_or(u64::MAX))
     }
 
     /// The most it can cost: a cache that was hoped for may miss, so its tokens are taken at the dearest of
     /// fresh input, read and write.
     fn worst_case(&self, estimate: &Usage) -> Money {
+        if estimate.cache_read == 0 {
+            return self.cost(estimate);
+        }
         let dearest = self.input.max(self.cache_read).max(self.cache_write);
-        dearest.of(estimate.cache_read).plus(self.cost(&Usage { cache_read: 0, ..*estimate }))
+        Tier { cache_read: dearest, ..*self }.cost(estimate)
     }
+}
+
+/// What these tokens cost, in pico-USD: exact, and six of them cannot overflow.
+fn product(price: Price, tokens: u32) -> u128 {
+    u128::from(price.picos_per_token()) * u128::from(tokens)
 }
 
 impl Prices {

@@ -83,26 +83,34 @@ impl Standing {
 pub struct Order {
     keys: [Key; KEYS],
     used: usize,
+    /// The same keys, a bit each.
+    mask: u16,
 }
 
 impl Default for Order {
     /// Health, P95 latency, queue depth, price, quality, weight.
     fn default() -> Order {
-        Order { keys: Key::ALL, used: KEYS }
+        Order { keys: Key::ALL, used: KEYS, mask: (1 << KEYS) - 1 }
     }
 }
 
 impl Order {
     /// The order that compares `middle`, most important first. A key counts once, at its first place.
     pub fn new(middle: &[Key]) -> Order {
-        let mut order = Order { keys: [Key::Order; KEYS], used: 0 };
+        let mut order = Order { keys: [Key::Order; KEYS], used: 0, mask: 0 };
         for key in [Key::Plan, Key::Tries].iter().chain(middle).chain(&[Key::Order]) {
             if !order.keys[..order.used].contains(key) {
                 order.keys[order.used] = *key;
                 order.used += 1;
+                order.mask |= 1 << *key as u16;
             }
         }
         order
+    }
+
+    /// Whether `key` is compared at all.
+    pub const fn compares(&self, key: Key) -> bool {
+        self.mask >> key as u16 & 1 == 1
     }
 
     /// Which of two standings is better, and the key that decides.

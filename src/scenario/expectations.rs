@@ -4,7 +4,7 @@
 
 use super::Variant;
 use super::bounds::{Sign, bounds};
-use super::findings::about;
+use super::findings::{About, about};
 use super::form::Form;
 use super::patterns::{pattern, patterns};
 use super::quantity::COUNT_FROM_ONE;
@@ -64,13 +64,17 @@ fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Opti
     let words = ["never", "count", "first", "each", "order", "metric"];
     let count = words.iter().filter(|word| f.has(word)).count();
     let stated = Stated {
-        never: pattern(f, about("never", "No entry matches."), within),
-        count: pattern(f, about("count", "How many entries match."), within),
+        never: pattern(f, about("never", "No entry matches; short for a `count` that equals 0."), within),
+        count: pattern(f, about("count", "How many entries match, in every run."), within),
         first: pattern(f, about("first", "The first entry that matches; there is one."), within),
-        each: pattern(f, about("each", "Every entry that matches."), within),
+        each: pattern(f, about("each", "Every entry that matches, and there is one."), within),
         order: patterns(f, about("order", "Entries that come one after the other."), within),
         metric: metric(f),
     };
+    if f.is_describing() {
+        describe_measures(f);
+        return None;
+    }
     if count != 1 {
         let text = if count == 0 { "an expectation has a verb" } else { "an expectation has one verb" };
         f.problem(&f.span(), text, Some(format!("one of {}", words.join(", "))));
@@ -91,8 +95,7 @@ fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Opti
     }
     if let Some(pattern) = stated.first {
         let measured = measured(f, &pattern);
-        let doc = "How many different values all seeds of a variant must give.";
-        let distinct = f.optional(about("distinct_at_least", doc), &COUNT_FROM_ONE);
+        let distinct = f.optional(DISTINCT, &COUNT_FROM_ONE);
         let bounds = measured_bounds(f, measured);
         return Some(Verb::First {
             pattern,
@@ -103,8 +106,7 @@ fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Opti
     }
     if let Some(pattern) = stated.each {
         let measured = measured(f, &pattern);
-        let doc = "Whether there may be no such entry at all.";
-        let emptiness = f.switch(about("may_be_empty", doc), Emptiness::Allowed, Emptiness::Fails, "false");
+        let emptiness = f.switch(MAY_BE_EMPTY, Emptiness::Allowed, Emptiness::Fails, "false");
         if measured == Measured::Presence {
             f.missing("field", "what each of them must have: `field = \"delay_ns\"`");
         }
@@ -115,9 +117,24 @@ fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Opti
     None
 }
 
+const FIELD: About = about("field", "With `first` and `each`: the field that is measured.");
+const AT: About = about("at", "With `first` and `each`: exactly when it happens, instead of a field.");
+const DISTINCT: About =
+    about("distinct_at_least", "With `first`: how many different values the seeds of a variant must give.");
+const MAY_BE_EMPTY: About = about("may_be_empty", "With `each`: whether there may be no such entry at all.");
+
+/// What only some verbs have, for the list of knobs.
+fn describe_measures(f: &mut Form<'_, '_>) {
+    f.text(FIELD);
+    f.optional(AT, &super::quantity::INSTANT);
+    of_metric(f, None, &[], &[]);
+    f.optional(DISTINCT, &COUNT_FROM_ONE);
+    f.switch(MAY_BE_EMPTY, (), (), "false");
+}
+
 /// What is measured in an entry: its time, or a field.
 fn measured(f: &mut Form<'_, '_>, pattern: &Pattern) -> Measured {
-    let field = f.text(about("field", "The field that is measured; the time of the entry with `at`."));
+    let field = f.text(FIELD);
     let Some(word) = field else {
         return if f.has("at") { Measured::Time } else { Measured::Presence };
     };
@@ -136,7 +153,7 @@ fn measured(f: &mut Form<'_, '_>, pattern: &Pattern) -> Measured {
 
 /// The bounds of what is measured; `at = "630 ms"` is exactly that time.
 fn measured_bounds(f: &mut Form<'_, '_>, measured: Measured) -> Bounds {
-    let at = f.optional(about("at", "When it happens."), &super::quantity::INSTANT);
+    let at = f.optional(AT, &super::quantity::INSTANT);
     match (measured, at) {
         (Measured::Time, Some(at)) => Bounds::equals(i128::from(at.nanos())),
         (Measured::Number(_), Some(_)) => {
@@ -170,7 +187,7 @@ fn required_bounds(f: &mut Form<'_, '_>, unit: Unit, sign: Sign) -> Bounds {
 
 /// `Some(None)` if there is no such metric.
 fn metric(f: &mut Form<'_, '_>) -> Option<Option<Metric>> {
-    let word = f.text(about("metric", "What a run amounts to."))?;
+    let word = f.text(about("metric", "The number that a run amounts to; one of the metrics below."))?;
     let found = Metric::named(&word.text);
     if found.is_none() {
         let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.label()).collect();
@@ -191,7 +208,10 @@ fn of_metric(
             let word = f.required_text(about(key, doc))?;
             variant(f, &word, variants)
         };
-        (end("from", "The variant before."), end("to", "The variant after."))
+        (
+            end("from", "The variant before; what is measured is the metric after minus the metric before."),
+            end("to", "The variant after."),
+        )
     });
     let sign = if change.is_some() { Sign::Any } else { Sign::Positive };
     let bounds = required_bounds(f, metric.map_or(Unit::Count, Metric::unit), sign);
@@ -203,7 +223,7 @@ fn of_metric(
 
 /// Of one tenant only.
 fn tenant(f: &mut Form<'_, '_>, within: &[&Variant]) -> Option<TenantId> {
-    let word = f.required_text(about("tenant", "The tenant."))?;
+    let word = f.required_text(about("tenant", "With `metric`: only what concerns this tenant."))?;
     let catalog = &within.first()?.setup.catalog;
     let tenants: Vec<_> = catalog.tenants.iter().map(|tenant| tenant.name).collect();
     let at = super::lower::position(f, "tenant", &word, &tenants, &catalog.names)?;

@@ -15,12 +15,23 @@ pub struct Knob {
     pub path: String,
     /// What it wants.
     pub wants: String,
-    /// Its default; `None` if it must be stated or is absent by default.
-    pub default: Option<String>,
+    /// What it is if it is not stated.
+    pub unstated: Unstated,
     /// What it does.
     pub doc: &'static str,
     /// The values it should not have.
     pub wrong: Vec<Wrong>,
+}
+
+/// What a knob is if it is not stated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unstated {
+    /// This value.
+    Default(&'static str),
+    /// Absent, which means something by itself.
+    Absent,
+    /// A problem: its table is not complete without it.
+    Problem,
 }
 
 /// What the forms of one file found.
@@ -75,10 +86,10 @@ impl Findings {
     }
 
     /// Lists a knob, if there is a list to make.
-    pub(super) fn list(&mut self, path: String, about: About, wants: &str, default: Option<&str>) {
+    pub(super) fn list(&mut self, path: String, about: About, wants: &str, unstated: Unstated) {
         let Purpose::Describe(knobs) = &mut self.purpose else { return };
-        let (wants, default) = (wants.to_owned(), default.map(str::to_owned));
-        knobs.push(Knob { path, wants, default, doc: about.doc, wrong: about.wrong.to_vec() });
+        let (wants, wrong) = (wants.to_owned(), about.wrong.to_vec());
+        knobs.push(Knob { path, wants, unstated, doc: about.doc, wrong });
     }
 
     /// The knobs of `form`.

@@ -1,7 +1,7 @@
 //! One function describes a table; the same function reads it (every problem of the file at once) and lists
 //! its knobs for the documentation. A function asks a [`Form`] for its values, one call a key.
 
-use super::findings::{About, Findings};
+use super::findings::{About, Findings, Unstated};
 use super::problems::{Problem, Span, did_you_mean, instead_of};
 use super::quantity::{Complaint, Kind, Written};
 use super::tree::{Node, Table, Value, Word};
@@ -26,7 +26,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A quantity; its default if it is absent or wrong.
     pub(super) fn value<T>(&mut self, about: About, kind: &Kind<T>, default: &'static str) -> T {
-        self.describe(about, kind.wants, Some(default));
+        self.describe(about, kind.wants, Unstated::Default(default));
         let node = self.node(about.key);
         node.and_then(|node| self.quantity(about.key, node, kind)).unwrap_or_else(|| {
             match (kind.parse)(default) {
@@ -38,14 +38,14 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A quantity that may be absent.
     pub(super) fn optional<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
-        self.describe(about, kind.wants, None);
+        self.describe(about, kind.wants, Unstated::Absent);
         let node = self.node(about.key)?;
         self.quantity(about.key, node, kind)
     }
 
     /// A quantity that must be there.
     pub(super) fn required<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
-        self.describe(about, kind.wants, None);
+        self.describe(about, kind.wants, Unstated::Problem);
         let Some(node) = self.node(about.key) else {
             self.missing(about.key, &format!("`{} = {}`", about.key, kind.example));
             return None;
@@ -60,7 +60,7 @@ impl<'a, 'o> Form<'a, 'o> {
         words: &[(&'static str, T)],
         default: &'static str,
     ) -> T {
-        self.describe(about, &one_of(words), Some(default));
+        self.describe(about, &one_of(words), Unstated::Default(default));
         let chosen = self.node(about.key).and_then(|node| self.pick(about.key, node, words));
         let default = words.iter().find(|word| word.0 == default);
         chosen.unwrap_or_else(|| default.expect("a default is one of the words").1)
@@ -72,14 +72,14 @@ impl<'a, 'o> Form<'a, 'o> {
         about: About,
         words: &[(&'static str, T)],
     ) -> Option<T> {
-        self.describe(about, &one_of(words), None);
+        self.describe(about, &one_of(words), Unstated::Absent);
         let node = self.node(about.key)?;
         self.pick(about.key, node, words)
     }
 
     /// A list of words out of a few, if it is there.
     pub(super) fn choices<T: Copy>(&mut self, about: About, words: &[(&'static str, T)]) -> Option<Vec<T>> {
-        self.describe(about, &format!("a list of {}", one_of(words)), None);
+        self.describe(about, &format!("a list of: {}", listed(words)), Unstated::Absent);
         let node = self.node(about.key)?;
         let list = self.list(about.key, node)?;
         Some(list.iter().filter_map(|node| self.pick(about.key, node, words)).collect())
@@ -87,7 +87,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// `true` or `false`.
     pub(super) fn switch<T>(&mut self, about: About, on: T, off: T, default: &'static str) -> T {
-        self.describe(about, "true or false", Some(default));
+        self.describe(about, "true or false", Unstated::Default(default));
         let Some(node) = self.node(about.key) else { return if default == "true" { on } else { off } };
         match &node.value {
             Value::Switch(true) => on,
@@ -101,14 +101,14 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A text, if it is there.
     pub(super) fn text(&mut self, about: About) -> Option<Word> {
-        self.describe(about, "a text", None);
+        self.describe(about, "a text", Unstated::Absent);
         let node = self.node(about.key)?;
         self.word(about.key, node)
     }
 
     /// A text that must be there and not be empty.
     pub(super) fn required_text(&mut self, about: About) -> Option<Word> {
-        self.describe(about, "a text", None);
+        self.describe(about, "a text", Unstated::Problem);
         let Some(node) = self.node(about.key) else {
             self.missing(about.key, &format!("`{} = \"…\"`", about.key));
             return None;
@@ -123,7 +123,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A list of texts, if it is there.
     pub(super) fn texts(&mut self, about: About) -> Option<Vec<Word>> {
-        self.describe(about, "a list of texts", None);
+        self.describe(about, "a list of texts", Unstated::Absent);
         let node = self.node(about.key)?;
         let list = self.list(about.key, node)?;
         Some(list.iter().filter_map(|node| self.word(about.key, node)).collect())
@@ -181,9 +181,16 @@ impl<'a, 'o> Form<'a, 'o> {
         wants: &str,
         form: impl FnOnce(&mut Form<'_, '_>, &'a Node) -> Option<T>,
     ) -> Option<T> {
-        self.describe(about, wants, None);
+        self.describe(about, wants, Unstated::Absent);
         let node = self.node(about.key)?;
         form(self, node)
+    }
+
+    /// Lists the knobs of a table under `key` that is one of several things that a value can be.
+    pub(super) fn describe_table<T>(&mut self, key: &str, form: impl FnOnce(&mut Form<'_, '_>) -> T) {
+        if self.is_describing() {
+            self.inner(key, None, 0..0, form);
+        }
     }
 
     /// Reads the table `node`, found under `key`, with `form`.
@@ -360,9 +367,9 @@ impl<'a, 'o> Form<'a, 'o> {
         self.problem(&node.span, text, Some(format!("for example `{key} = {example}`")));
     }
 
-    fn describe(&mut self, about: About, wants: &str, default: Option<&str>) {
+    fn describe(&mut self, about: About, wants: &str, unstated: Unstated) {
         if self.is_describing() {
-            self.out.list(self.path_of(about.key), about, wants, default);
+            self.out.list(self.path_of(about.key), about, wants, unstated);
         }
     }
 
@@ -383,6 +390,11 @@ impl<'a, 'o> Form<'a, 'o> {
             self.out.problems.push(Problem::at(&key.span, text).help(help));
         }
     }
+}
+
+fn listed<T>(words: &[(&'static str, T)]) -> String {
+    let words: Vec<&str> = words.iter().map(|word| word.0).collect();
+    words.join(", ")
 }
 
 fn one_of<T>(words: &[(&'static str, T)]) -> String {

@@ -19,7 +19,8 @@ pub(super) fn latency(f: &mut Form<'_, '_>, key: &str, node: &Node) -> Option<La
     }
 }
 
-fn drawn(f: &mut Form<'_, '_>) -> Option<Latency> {
+/// A time that is drawn anew for every call or arrival.
+pub(super) fn drawn(f: &mut Form<'_, '_>) -> Option<Latency> {
     let uniform = f.custom(about("uniform", "Anything between two times."), "a list of two times", uniform);
     let exponential =
         f.optional(about("exponential", "An exponential distribution with this mean."), &DURATION);

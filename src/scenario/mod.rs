@@ -21,7 +21,7 @@ mod upstreams;
 mod variants;
 mod vocabulary;
 
-pub use findings::{Knob, Wrong};
+pub use findings::{Knob, Unstated, Wrong};
 pub use problems::{Problem, Problems, Span, did_you_mean};
 
 use crate::judge::{Expectation, Law};
@@ -117,15 +117,20 @@ pub fn load(path: &str, text: &str) -> Result<Scenario, Problems> {
     if out.problems.is_empty() { Ok(scenario) } else { Err(Problems::new(path, text, out.problems)) }
 }
 
-/// Every knob of a scenario file, for the documentation.
+/// Every knob of a scenario file, for the documentation. A time that is drawn can stand in several places; it
+/// is described once, as the table [`DRAWN_TIME`].
 pub fn knobs() -> Vec<Knob> {
     Findings::describe(|f| {
         header(f);
         lower::whole(f, &mut lower::World::default());
         f.each("variant", variants::variant);
         f.each("expect", |f| expectations::expectation(f, &[]));
+        f.describe_table(DRAWN_TIME, latency::drawn);
     })
 }
+
+/// Where [`knobs`] describes a time that is drawn.
+pub const DRAWN_TIME: &str = "<drawn time>";
 
 fn too_large(path: &str, bytes: usize) -> Problems {
     let problem = Problem::of_file(format!("the file is too large: {bytes} bytes, and {FILE_MAX} are read"));

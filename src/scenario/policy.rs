@@ -192,8 +192,8 @@ const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
         | Class::Deadline
         | Class::Cancelled
         | Class::Abandoned => &[
-            ("failure", "our own fault marks a healthy route sick", "neutral_moves_nothing"),
-            ("success", "our own fault erases real failures", "neutral_moves_nothing"),
+            ("failure", "what says nothing about a route marks it sick", "neutral_moves_nothing"),
+            ("success", "what says nothing about a route erases real failures", "neutral_moves_nothing"),
         ],
         Class::Overload
         | Class::InvalidAnswer
@@ -209,10 +209,13 @@ const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
 /// When an attempt is stopped.
 fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
     Timeouts {
-        attempt: f.optional(about("attempt", "From the call to its end."), &DURATION),
-        first_byte: f
-            .optional(about("first_byte", "From the call to the first byte of a stream."), &DURATION),
-        idle: f.optional(about("idle", "Between two signs of life of a stream."), &DURATION),
+        attempt: f
+            .optional(about("attempt", "The longest from a call to its end; then it is stopped."), &DURATION),
+        first_byte: f.optional(
+            about("first_byte", "The longest from a call to the first byte of a stream."),
+            &DURATION,
+        ),
+        idle: f.optional(about("idle", "The longest between two signs of life of a stream."), &DURATION),
     }
 }
 
@@ -232,7 +235,7 @@ fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
     let open_for = f.value(about_open_for, &DURATION, "30 s");
     let about_probes = knob(
         "probes",
-        "Calls in flight while it is half-open.",
+        "Calls that it lets through at once while it is half-open.",
         &[("1000000", "a flood the moment the cooldown is over", "")],
     );
     world.probes_max = f.value(about_probes, &COUNT_FROM_ONE, "1");
@@ -265,7 +268,11 @@ fn health(f: &mut Form<'_, '_>) -> (health::Config, Domain) {
             &COUNT_FROM_ONE,
             "5",
         ),
-        cooldown: f.value(about("cooldown", "How long it stays unhealthy by itself."), &DURATION, "60 s"),
+        cooldown: f.value(
+            about("cooldown", "How long it stays unhealthy without a good result; then it is degraded."),
+            &DURATION,
+            "60 s",
+        ),
     };
     (config, f.choice(about("scope", "What shares one health state."), DOMAINS, "provider_model_region"))
 }
@@ -273,9 +280,13 @@ fn health(f: &mut Form<'_, '_>) -> (health::Config, Domain) {
 /// How long a failure without a hint benches what it concerns.
 fn cooldown(f: &mut Form<'_, '_>) -> Cooldown {
     Cooldown {
-        rate_limit: f.value(about("rate_limit", "After a rate limit without a hint."), &DURATION, "0 ms"),
+        rate_limit: f.value(
+            about("rate_limit", "How long a rate limit without a hint benches what it concerns."),
+            &DURATION,
+            "0 ms",
+        ),
         quota_exhausted: f.value(
-            about("quota_exhausted", "After a used-up window without a hint."),
+            about("quota_exhausted", "How long a used-up window without a hint benches what it concerns."),
             &DURATION,
             "60 s",
         ),
@@ -288,7 +299,7 @@ fn budget(f: &mut Form<'_, '_>) -> Budget {
         [("reserve", Reserve::Reserve), ("check_only", Reserve::CheckOnly), ("after", Reserve::After)];
     let about_reserve = knob(
         "reserve",
-        "When the budget is asked: before a call, with what calls in flight may cost; before it, without; never.",
+        "When the budget is asked: before a call, counting what calls in flight may cost (`reserve`) or not (`check_only`); or never, spending is only shown (`after`).",
         &[
             ("check_only", "the budget race: two calls share the last dollar", "money_within_caps"),
             ("after", "the dashboard: the curve after the invoice", "money_within_caps"),
@@ -302,7 +313,10 @@ fn budget(f: &mut Form<'_, '_>) -> Budget {
         reserve,
         attempt_max: Amount { money: money.unwrap_or(Money::MAX), tokens: tokens.unwrap_or(u64::MAX) },
         receipt_max: f.value(
-            about("receipt_max", "How long the receipt of a stopped call is waited for."),
+            about(
+                "receipt_max",
+                "How long the receipt of a stopped call is waited for; then its worst case is charged.",
+            ),
             &DURATION,
             "60 s",
         ),

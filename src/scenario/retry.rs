@@ -35,7 +35,10 @@ pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
             "60 s",
         ),
         seeks_max: f.value(
-            about("seeks_max", "How often a request looks for a route before it gives up."),
+            about(
+                "seeks_max",
+                "How often a request looks for a route before it ends `exhausted`; no wait loops for ever.",
+            ),
             &COUNT_FROM_ONE,
             "16",
         ),
@@ -48,6 +51,7 @@ fn backoff(f: &mut Form<'_, '_>) -> Backoff {
     let wants = "`fixed`, `linear` or `exponential`, with a `jitter`";
     let stated =
         f.custom(about("backoff", doc), wants, |f, node| f.within("backoff", node, growing).flatten());
+    f.describe_table("backoff", growing);
     stated.unwrap_or_default()
 }
 

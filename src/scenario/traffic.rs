@@ -28,9 +28,8 @@ pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
 pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "name", "Its name; its requests are `name/1`, `name/2`, ….", world);
     let first = f.value(about("first", "When the first arrives."), &INSTANT, "0 ms");
-    let doc =
-        "From one arrival to the next: a time, or `{ exponential = \"10 ms\" }` for an open Poisson stream.";
-    let gap = f.custom(about("gap", doc), "a time or a distribution", |f, node| latency(f, "gap", node));
+    let doc = "From one arrival to the next; `{ exponential = \"10 ms\" }` is an open Poisson stream. It must be stated.";
+    let gap = f.custom(about("gap", doc), "a time or a drawn time", |f, node| latency(f, "gap", node));
     if gap.is_none() && f.node("gap").is_none() {
         f.missing("gap", "`gap = { exponential = \"10 ms\" }`");
     }

@@ -43,7 +43,9 @@ fn healthy() -> Reply {
 /// One reply.
 fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
     let after =
-        f.custom(about("after", "From the call to its end."), LATENCY, |f, node| latency(f, "after", node));
+        f.custom(about("after", "From the call to its end. It must be stated."), LATENCY, |f, node| {
+            latency(f, "after", node)
+        });
     let first_byte = f.custom(
         about("first_byte", "From the call to its first visible output; a stream."),
         LATENCY,
@@ -68,7 +70,7 @@ fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
     }
 }
 
-const LATENCY: &str = "a time, `\"never\"`, or a table of quantiles or of a distribution";
+const LATENCY: &str = "a time, `\"never\"`, or a drawn time";
 
 /// What the gateway is told, and what it truly means. Without a status the connection broke before there was
 /// one; with neither status nor code the reply is an answer.
@@ -76,7 +78,7 @@ fn failure(f: &mut Form<'_, '_>, names: &mut Names) -> Option<(Diagnosis, Class)
     let status = f.optional(about("status", "The HTTP status; 200 if there is no `code` either."), &COUNT);
     let code =
         f.text(about("code", "The provider's code, or what is wrong with the answer or the connection."));
-    let doc = "How long the response asks to stay away.";
+    let doc = "How long the response asks to stay away, from its arrival (`Retry-After`).";
     let retry_after = f.optional(about("retry_after", doc), &DURATION);
     let classes = Class::ALL.map(|class| (class.label(), class));
     let doc = "What the failure truly means, if the reference classification gets it wrong.";

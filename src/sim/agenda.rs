@@ -36,8 +36,16 @@ pub(super) enum Rank {
 /// Everything that will happen.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    heap: BinaryHeap<Reverse<(Timestamp, Rank, u64, Event)>>,
+    heap: BinaryHeap<Reverse<Item>>,
     added: u64,
+}
+
+/// The rank and the number by which it was added are one word: the rank above, 60 bits below.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Item {
+    at: Timestamp,
+    turn: u64,
+    event: Event,
 }
 
 impl Event {
@@ -54,17 +62,18 @@ impl Event {
 impl Agenda {
     pub(super) fn add(&mut self, at: Timestamp, event: Event) {
         self.added += 1;
-        self.heap.push(Reverse((at, event.rank(), self.added, event)));
+        let turn = (event.rank() as u64) << 60 | self.added;
+        self.heap.push(Reverse(Item { at, turn, event }));
     }
 
     /// When and with what rank the next event happens.
     pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
-        self.heap.peek().map(|Reverse((at, rank, ..))| (*at, *rank))
+        self.heap.peek().map(|Reverse(item)| (item.at, item.event.rank()))
     }
 
     /// Takes it.
     pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
-        self.heap.pop().map(|Reverse((at, _, _, event))| (at, event))
+        self.heap.pop().map(|Reverse(item)| (item.at, item.event))
     }
 }
 

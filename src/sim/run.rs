@@ -5,7 +5,7 @@ use super::agenda::{Event, Rank};
 use super::catalog::RequestName;
 use super::entry::{Declared, Entry, Observer, What};
 use super::setup::Setup;
-use super::world::{Caller, World};
+use super::world::World;
 use crate::gateway::{Action, Decision, Effect, Effects, Input, Request, Wait};
 use crate::units::draw::mix;
 use crate::units::{Purpose, RouteId, TaskId, TenantId, Timestamp};
@@ -175,7 +175,7 @@ fn arrive(
     let name = RequestName { source, ordinal };
     let arrival = scribe.write(at, None, What::Arrived { request: &request, name });
     let stamp = world.stamp();
-    world.admit(Caller::new(&request, name, stamp, arrival));
+    world.admit(&request, name, stamp, arrival);
     if let Some(patience) = template.hangs_up {
         world.agenda.add(at.after(patience), Event::HangUp { request: id, stamp });
     }

@@ -70,16 +70,17 @@ enum Source {
 }
 
 impl Caller {
-    pub(super) fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64) -> Caller {
+    fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64) -> Caller {
         let called = Vec::new();
         Caller { request: *request, name, stamp, answered: false, called, arrival, retry: arrival }
     }
 
     /// Begins anew in a used slot and keeps its memory.
-    pub(super) fn begin(&mut self, other: Caller) {
-        let mut called = std::mem::take(&mut self.called);
-        called.clear();
-        *self = Caller { called, ..other };
+    fn begin(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64) {
+        self.request = *request;
+        (self.name, self.stamp, self.answered) = (name, stamp, false);
+        self.called.clear();
+        (self.arrival, self.retry) = (arrival, arrival);
     }
 
     pub(super) const fn is_waiting(&self, stamp: u64) -> bool {
@@ -119,11 +120,10 @@ impl<'s> World<'s> {
     }
 
     /// Puts a request into the slot that [`World::slot`] gave.
-    pub(super) fn admit(&mut self, caller: Caller) {
-        let at = caller.request.id.index();
-        match self.requests.get_mut(at) {
-            Some(slot) => slot.begin(caller),
-            None => self.requests.push(caller),
+    pub(super) fn admit(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64) {
+        match self.requests.get_mut(request.id.index()) {
+            Some(slot) => slot.begin(request, name, stamp, arrival),
+            None => self.requests.push(Caller::new(request, name, stamp, arrival)),
         }
     }
 

@@ -82,7 +82,7 @@ impl Buffer {
         if n < EIGHT {
             let digits = digits(n);
             // The last digit is written even if it is a zero.
-            let zeros = (digits | 1 << 56).trailing_zeros() / 8;
+            let zeros = (digits | (1 << 56)).trailing_zeros() / 8;
             *self.room::<8>() = ascii(digits >> (8 * zeros));
             self.len += 8 - zeros as usize;
         } else {
@@ -189,11 +189,11 @@ const EIGHT: u64 = 100_000_000;
 /// the one after it, and none goes through memory.
 #[inline(always)]
 const fn digits(n: u64) -> u64 {
-    let fours = n / 10_000 | (n % 10_000) << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (twos * 103 >> 10) & 0x000f_000f_000f_000f;
-    tens | (twos - 10 * tens) << 8
+    let fours = (n / 10_000) | ((n % 10_000) << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((twos - 10 * tens) << 8)
 }
 
 /// As characters.

@@ -24,9 +24,12 @@ pub mod fields;
 pub mod kind;
 pub mod line;
 pub mod pattern;
+mod phrases;
+pub mod reading;
 pub mod roll;
 #[cfg(test)]
 pub(crate) mod samples;
+pub mod story;
 pub mod text;
 
 pub use digest::{Digest, Fingerprint};
@@ -35,5 +38,7 @@ pub use fields::{Sink, fields};
 pub use kind::{Author, CANDIDATE, Kind};
 pub use line::{FORMAT, Header, Lines};
 pub use pattern::{Given, Pattern, Unfit, measure};
+pub use reading::{Reading, Values};
 pub use roll::{Asked, Made, Roll};
+pub use story::{About, Plot, Story, sentence, worded};
 pub use text::{Piece, Text};

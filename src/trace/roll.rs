@@ -26,7 +26,7 @@ pub struct Asked {
 pub struct Made {
     /// The request that it was made for.
     pub request: RequestName,
-    /// Its number there, from one.
+    /// Its number there, from one; zero if nobody announced it.
     pub nth: u32,
     /// The route that was called.
     pub route: RouteId,
@@ -53,6 +53,18 @@ impl Roll {
                 };
                 put(&mut self.calls, call.call.index(), made, Made { request: NOBODY, ..made });
             }
+            // A fact: it stands even if nobody announced it, or if it was announced otherwise.
+            What::CallBegun { call, request, route, .. } => {
+                let request = self.request(request).name;
+                let is_announced = self
+                    .calls
+                    .get(call.index())
+                    .is_some_and(|made| (made.request, made.route) == (request, route));
+                if !is_announced {
+                    let made = Made { request, nth: 0, route, begun: entry.at };
+                    put(&mut self.calls, call.index(), made, Made { request: NOBODY, ..made });
+                }
+            }
             What::Acted(
                 Action::Commit { .. } | Action::Cancel { .. } | Action::Reply { .. } | Action::Close { .. },
             )
@@ -60,7 +72,6 @@ impl Roll {
             | What::Abandoned { .. }
             | What::Woke { .. }
             | What::Operated { .. }
-            | What::CallBegun { .. }
             | What::CallVisible { .. }
             | What::CallEnded { .. }
             | What::CallLost { .. }

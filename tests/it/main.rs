@@ -1,9 +1,20 @@
 //! One test binary: it links once.
 
+#![allow(clippy::unwrap_used, reason = "what cannot go on has failed, in the helpers of a test as in a test")]
+
 mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
+mod cli;
+mod determinism;
+mod goldens;
+mod lying_gateway;
 mod mutated_scenarios;
+mod pages;
+mod planted_defects;
+mod readme;
 mod reference;
+mod support;
+mod tidy;
 mod wire_properties;
 mod wire_vectors;

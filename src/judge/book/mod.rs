@@ -3,6 +3,7 @@
 //! Tables only; in steady state nothing is allocated.
 
 mod benches;
+mod claims;
 mod money;
 mod pages;
 mod update;
@@ -152,6 +153,12 @@ impl<'a> Book<'a> {
     pub fn truth(&self, id: RequestId, route: RouteId) -> Truth {
         let at = id.index() * self.facts.routes.len() + route.index();
         self.truths.get(at).copied().unwrap_or_default()
+    }
+
+    /// What is true of every route for the request in this slot, in file order.
+    pub fn truths(&self, id: RequestId) -> &[Truth] {
+        let each = self.facts.routes.len();
+        self.truths.get(id.index() * each..(id.index() + 1) * each).unwrap_or_default()
     }
 
     /// What the request in this slot did on a route.

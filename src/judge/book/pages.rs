@@ -213,7 +213,14 @@ impl Default for BreakerPage {
 impl BreakerPage {
     /// Whether it lets nothing through at `at`.
     pub fn is_open_at(&self, at: Timestamp) -> bool {
-        self.state == breaker::State::Open && self.until.is_none_or(|until| until > at)
+        match self.state {
+            breaker::State::Open => self.until.is_none_or(|until| until > at),
+            breaker::State::ForcedOpen => true,
+            breaker::State::Closed
+            | breaker::State::HalfOpen
+            | breaker::State::Disabled
+            | breaker::State::MetricsOnly => false,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! How each entry moves the book on.
 
 use super::*;
-use crate::gateway::{Action, Answer, Bill, Call, Command, Decision, Receipt, Request, Wait};
+use crate::gateway::{Answer, Bill, Command, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
 use crate::policy::taxonomy::Scope;
@@ -167,24 +167,13 @@ impl Book<'_> {
         if let Some((breaker, _)) = probe {
             self.breakers[breaker.index()].probes += 1;
         }
-        let asked = *self.call_slot(call);
-        let is_asked = asked.phase == CallPhase::Asked && asked.request == request;
-        *self.call_slot(call) = CallPage {
-            phase: CallPhase::Flying,
-            request,
-            serial,
-            name,
-            payer,
-            route,
-            credential,
-            role: if is_asked { asked.role } else { CallPage::VACANT.role },
-            reserved: if is_asked { asked.reserved } else { None },
-            begun: entry.at,
-            worst_case,
-            window,
-            probe,
-            ..CallPage::VACANT
-        };
+        let slot = self.call_slot(call);
+        if slot.phase != CallPhase::Asked || slot.request != request {
+            *slot = CallPage { request, serial, name, payer, ..CallPage::VACANT };
+        }
+        slot.phase = CallPhase::Flying;
+        (slot.route, slot.credential, slot.begun) = (route, credential, entry.at);
+        (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
     }
 
     /// The half-open breaker that a call to `route` probes, and its moves so far.
@@ -194,7 +183,7 @@ impl Book<'_> {
         (page.state == breaker::State::HalfOpen).then_some((id, page.moves))
     }
 
-    fn call_slot(&mut self, call: CallId) -> &mut CallPage {
+    pub(super) fn call_slot(&mut self, call: CallId) -> &mut CallPage {
         if self.calls.len() <= call.index() {
             self.calls.resize(call.index() + 1, CallPage::VACANT);
         }
@@ -289,7 +278,7 @@ impl Book<'_> {
     }
 
     /// A call probes nothing any more.
-    fn free(&mut self, call: CallId) {
+    pub(super) fn free(&mut self, call: CallId) {
         let probe = self.calls.get_mut(call.index()).and_then(|page| page.probe.take());
         let Some((breaker, moves)) = probe else { return };
         if let Some(page) = self.breakers.get_mut(breaker.index()).filter(|page| page.moves == moves) {
@@ -311,143 +300,6 @@ impl Book<'_> {
             && request.serial == page.serial
         {
             request.legs -= u32::from(was_wanted);
-        }
-    }
-
-    fn act(&mut self, entry: &Entry<'_>, action: &Action) {
-        match action {
-            Action::Call(call) => self.ask(call),
-            Action::Commit { request, call } => {
-                let route = self.call(*call).map(|page| page.route);
-                if let (Some(page), Some(route)) = (self.requests.get_mut(request.index()), route) {
-                    page.committed.get_or_insert((*call, route));
-                }
-            }
-            Action::Cancel { call, why: _ } => self.cancel(entry, *call),
-            Action::Reply { request, outcome, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.phase = Phase::Replied;
-                    page.outcome = Some(*outcome);
-                }
-            }
-            Action::Close { request, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.phase = Phase::Closed;
-                }
-            }
-        }
-    }
-
-    fn ask(&mut self, call: &Call) {
-        let Some(page) = self.requests.get_mut(call.request.index()) else { return };
-        let reserved = page.reserved.take().map(|(_, amount)| amount);
-        let (serial, name) = (page.serial, page.name);
-        let slot = self.call_slot(call.call);
-        if slot.phase == CallPhase::Flying {
-            return;
-        }
-        *slot = CallPage {
-            phase: CallPhase::Asked,
-            request: call.request,
-            serial,
-            name,
-            route: call.route,
-            credential: call.credential,
-            role: call.role,
-            reserved,
-            ..CallPage::VACANT
-        };
-    }
-
-    fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
-        let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()).copied() else {
-            return;
-        };
-        let request = self.request_of(&page);
-        let hung_up = request.is_some_and(|request| request.abandoned.is_some());
-        let is_late = request.is_some_and(|request| request.request.deadline <= entry.at);
-        let ours = if hung_up {
-            Class::Abandoned
-        } else if is_late {
-            Class::Deadline
-        } else {
-            Class::Cancelled
-        };
-        self.free(call);
-        if self.request_of(&page).is_some() {
-            self.requests[page.request.index()].legs -= 1;
-        }
-        self.calls[call.index()].stopped = Some(page.fired.unwrap_or(ours));
-    }
-
-    fn decide(&mut self, entry: &Entry<'_>, decision: &Decision) {
-        match decision {
-            Decision::Reserved { request, route, amount, window: _ } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.reserved = Some((*route, *amount));
-                }
-            }
-            Decision::Signalled { breaker, health, breaker_failures, health_failures, .. } => {
-                if let Some(page) = self.breakers.get_mut(breaker.index()) {
-                    page.failures = Some(*breaker_failures);
-                }
-                if let Some(page) = self.healths.get_mut(health.index()) {
-                    page.failures = *health_failures;
-                }
-            }
-            Decision::BreakerMoved { breaker, transition } => {
-                self.move_breaker(entry, *breaker, transition.to, transition.until);
-            }
-            Decision::HealthMoved { health, moved } => {
-                if let Some(page) = self.healths.get_mut(health.index()) {
-                    page.state = moved.to;
-                }
-            }
-            Decision::Benched { what, until, class: _ } => self.benches.set(*what, *until),
-            Decision::Settled { call, settlement, basis } => self.book_in(*call, settlement.actual, *basis),
-            Decision::RetryScheduled { request, at, route, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.planned = Some((*at, *route));
-                }
-            }
-            Decision::WaitRefused { request, .. } => {
-                if let Some(page) = self.requests.get_mut(request.index()) {
-                    page.wait_refused = Some(entry.at);
-                }
-            }
-            Decision::Denied { .. }
-            | Decision::Classified { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::TimedOut { .. } => {}
-        }
-    }
-
-    /// The gateway's books have an amount for a call. Without a receipt the call is given up for its request.
-    fn book_in(&mut self, call: CallId, actual: Amount, basis: crate::gateway::Basis) {
-        let Some(page) = self.calls.get_mut(call.index()) else { return };
-        page.charged = Some(actual);
-        let page = *page;
-        let is_given_up = match basis {
-            crate::gateway::Basis::Assumed => true,
-            crate::gateway::Basis::Receipt | crate::gateway::Basis::Corrected => false,
-        };
-        if is_given_up && self.request_of(&page).is_some() {
-            let request = &mut self.requests[page.request.index()];
-            request.unsettled = request.unsettled.saturating_sub(1);
-        }
-    }
-
-    fn move_breaker(
-        &mut self,
-        entry: &Entry<'_>,
-        id: BreakerId,
-        state: breaker::State,
-        until: Option<Timestamp>,
-    ) {
-        if let Some(page) = self.breakers.get_mut(id.index()) {
-            let moves = page.moves + 1;
-            *page = BreakerPage { state, until, since: entry.at, failures: None, probes: 0, moves };
         }
     }
 }

@@ -168,3 +168,110 @@ fn who(book: &Book<'_>, begun: &Begun) -> String {
 fn route<'a>(book: &'a Book<'_>, begun: &Begun) -> &'a str {
     book.route_name(begun.route)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Delivery, Outcome};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::taxonomy::Class;
+    use crate::sim::Scripted;
+
+    /// Two calls, one after the other.
+    fn retried(play: &mut Play<'_>, first: Class) {
+        play.arrive(Delivery::Whole);
+        let call = play.call(R, A);
+        play.at(80).end(call, Some(first), 0);
+        let call = play.call(R, B);
+        play.at(500).end(call, None, 16).reply(R, Outcome::Answered { route: B }).close(R);
+    }
+
+    #[test]
+    fn a_third_call_of_two_breaks_the_attempt_budget() {
+        let broken = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            for _ in 0..3 {
+                let call = play.call(R, A);
+                play.end(call, Some(Class::Overload), 0);
+            }
+        };
+        check(Law::AttemptsWithinBudget, |p| retried(p, Class::Overload), broken, "req/1 makes call 3 of 2");
+    }
+
+    #[test]
+    fn two_calls_at_once_break_a_limit_of_one() {
+        let broken = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            play.call(R, A);
+            play.call(R, B);
+        };
+        check(Law::LegsWithinLimit, |p| retried(p, Class::Overload), broken, "has 2 calls in flight of 1");
+    }
+
+    #[test]
+    fn a_call_that_nobody_announced_is_told() {
+        let broken = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            play.smuggle(R, A);
+        };
+        check(Law::EveryCallIsAnnounced, answered, broken, "calls alpha with alpha, which nobody announced");
+    }
+
+    #[test]
+    fn a_call_that_ends_twice_or_never_is_told() {
+        let twice = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.end(call, None, 16).end(call, None, 16);
+        };
+        check(Law::EachCallEndsOnce, answered, twice, "that is not in flight");
+        let never = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            play.call(R, A);
+        };
+        check(Law::EachCallEndsOnce, answered, never, "the call of req/1 to alpha never ends");
+    }
+
+    #[test]
+    fn a_call_after_the_reply_is_told() {
+        let broken = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute);
+            play.call(R, A);
+        };
+        check(Law::NoCallAfterReply, answered, broken, "req/1 has its answer and still calls alpha");
+    }
+
+    #[test]
+    fn after_a_true_terminal_fault_no_route_is_called() {
+        let held = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end(call, Some(Class::Auth), 0);
+            play.reply(R, Outcome::Terminal { last: failure(Class::Auth) }).close(R);
+        };
+        let says = "req/1 calls beta after funds from alpha at 80 ms";
+        check(Law::TerminalStops, held, |p| retried(p, Class::Funds), says);
+    }
+
+    #[test]
+    fn a_call_to_an_excluded_route_names_every_reason() {
+        let broken = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            play.call(R, FAR);
+        };
+        let says = "req/1 calls far, which is excluded: data_residency, classification_limit, \
+                    missing_capability:tools, request_budget:$0.160 of $0.040";
+        check(Law::EligibleOnly, answered, broken, says);
+    }
+
+    #[test]
+    fn a_call_that_the_script_forbids_is_told() {
+        let broken = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.end(call, Some(Class::Overload), 0);
+            play.begin(call, Scripted::Forbidden);
+        };
+        check(Law::ScriptRespected, answered, broken, "calls alpha, which the scenario forbids");
+    }
+}

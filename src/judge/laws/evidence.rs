@@ -3,7 +3,7 @@
 use super::Ruling;
 use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Access, Book};
+use crate::judge::book::{Access, Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::sim::{Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
@@ -23,17 +23,30 @@ pub(super) fn true_reasons(
     request: RequestId,
     candidates: &[Candidate],
 ) -> Ruling {
-    let missed = (candidates.len() != book.facts.routes.len())
-        .then(|| format!("{} of {} routes are considered", candidates.len(), book.facts.routes.len()));
-    let flaw =
-        missed.or_else(|| candidates.iter().find_map(|candidate| flaw(book, entry.at, request, candidate)));
+    let truths = book.truths(request);
+    if candidates.len() != truths.len() {
+        let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));
+        return Ruling::Broken(format!("for {who}, {told} of {all} routes are considered"));
+    }
+    let mut pairs = (0u16..).zip(candidates.iter().zip(truths));
+    let flaw = pairs.find_map(|(at, (candidate, truth))| {
+        if candidate.route != RouteId(at) {
+            return Some(format!("{} is out of order", book.route_name(candidate.route)));
+        }
+        flaw(book, entry.at, request, candidate, truth)
+    });
     Ruling::unless(flaw.map(|flaw| format!("for {}, {flaw}", book.request_name(request))))
 }
 
 /// What is wrong with the verdict on one route.
-fn flaw(book: &Book<'_>, at: Timestamp, request: RequestId, candidate: &Candidate) -> Option<String> {
+fn flaw(
+    book: &Book<'_>,
+    at: Timestamp,
+    request: RequestId,
+    candidate: &Candidate,
+    truth: &Truth,
+) -> Option<String> {
     let route = candidate.route;
-    let truth = book.truth(request, route);
     let name = || book.route_name(route);
     let is_true = match candidate.verdict {
         Verdict::Excluded { reasons, missing } => {
@@ -53,7 +66,7 @@ fn flaw(book: &Book<'_>, at: Timestamp, request: RequestId, candidate: &Candidat
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } => true,
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return None,
         Verdict::Gated { gate, .. } => match (gate, book.access(route, at)) {
             (Gate::Breaker, Access::Broken | Access::Doubtful) => true,
             (Gate::Cooldown, Access::Benched) => true,
@@ -163,5 +176,122 @@ const fn needs_a_cause(what: &What<'_>) -> bool {
         | What::Considered { .. }
         | What::Acted(_)
         | What::Decided(_) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Candidate, Decision, Delivery, Gate, Outcome, Verdict, WaitRefusal};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::cooldown::Bench;
+    use crate::policy::eligibility::{Reason, Reasons};
+    use crate::policy::ledger::Level;
+    use crate::policy::taxonomy::{Class, Hint};
+    use crate::sim::What;
+    use crate::units::{CredentialId, RouteId};
+
+    /// Considers the routes with another verdict on one of them.
+    fn says(route: RouteId, verdict: Verdict) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole).consider(|candidate: &mut Candidate| {
+                if candidate.route == route {
+                    candidate.verdict = verdict;
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_removed_candidate_has_exactly_the_reasons_that_are_true() {
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::TrueReasons, answered, broken, says);
+        let chosen = Verdict::Chosen { by: None };
+        check(
+            &says(FAR, chosen),
+            "far is not excluded although data_residency, classification_limit, missing_capability, request_budget",
+        );
+        let reasons = Reasons::ALL.without(Reason::DataResidency);
+        check(&says(FAR, Verdict::Excluded { reasons, missing: Some(0) }), "true is data_residency");
+        check(&says(A, Verdict::Excluded { reasons, missing: None }), "true is nothing");
+        let gated = |gate| Verdict::Gated { gate, retry_at: None };
+        check(&says(A, gated(Gate::Breaker)), "alpha is closed by no breaker");
+        check(&says(A, gated(Gate::Cooldown)), "alpha is closed by no cooldown");
+        check(&says(A, Verdict::Spent), "alpha was not called often enough");
+        check(
+            &says(A, Verdict::Unaffordable { level: Level::Request }),
+            "alpha is affordable for the request",
+        );
+        check(
+            &|play| {
+                play.arrive(Delivery::Whole).say(What::Considered { request: R, candidates: &[] });
+            },
+            "0 of 3 routes are considered",
+        );
+    }
+
+    #[test]
+    fn a_wait_is_refused_only_if_it_does_not_fit() {
+        let refused = |asked: u64, wait: u64, why: WaitRefusal| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end_with(call, Some(Class::RateLimit), 0, Hint::After(MS(asked)));
+                play.decide(Decision::WaitRefused { request: R, wait: MS(wait), left: MS(1_120), why });
+            }
+        };
+        let held = refused(30_000, 30_000, WaitRefusal::Deadline);
+        let broken = refused(500, 500, WaitRefusal::Deadline);
+        check(Law::TrueReasons, held, broken, "req/1 refuses to wait 500 ms with 1120 ms left");
+        let held = refused(30_000, 30_000, WaitRefusal::Deadline);
+        check(Law::TrueReasons, held, refused(500, 500, WaitRefusal::TooLong), "because of too_long");
+    }
+
+    #[test]
+    fn nobody_is_told_that_no_route_is_left_while_one_is() {
+        let gated = |benched: u16| {
+            move |play: &mut Play<'_>| {
+                for id in 0..benched {
+                    let what = Bench::Credential(CredentialId(id));
+                    play.decide(Decision::Benched { what, until: at(60_000), class: Class::RateLimit });
+                }
+                play.arrive(Delivery::Whole).reply(R, Outcome::AllGated { retry_at: None, last: None });
+            }
+        };
+        let says = "req/1 is answered all_gated while beta can be used";
+        check(Law::NoFalseNoCandidate, gated(2), gated(1), says);
+        let none = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute);
+        };
+        check(Law::NoFalseNoCandidate, gated(2), none, "answered no_eligible_route while alpha can be used");
+    }
+
+    #[test]
+    fn numbers_times_and_causes_are_in_order() {
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::Caused, answered, broken, says);
+        check(
+            &|p| {
+                p.skip_a_number().arrive(Delivery::Whole);
+            },
+            "entry 1 comes where 0 is due",
+        );
+        check(
+            &|p| {
+                p.at(5).arrive(Delivery::Whole).at(4).consider(|_| ());
+            },
+            "before the one before it",
+        );
+        let considered = What::Considered { request: R, candidates: &[] };
+        check(
+            &|p| {
+                p.say_because(None, considered);
+            },
+            "entry 0 has no cause",
+        );
+        check(
+            &|p| {
+                p.say_because(Some(0), considered);
+            },
+            "entry 0 is caused by entry 0",
+        );
     }
 }

@@ -136,3 +136,170 @@ fn describe(book: &Book<'_>, call: crate::units::CallId) -> String {
 fn breaker_name<'a>(book: &'a Book<'_>, id: BreakerId) -> &'a str {
     book.facts.breakers.get(id.index()).map_or("", |name| book.facts.names.text(*name))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Action, Command, Decision, Delivery, Freshness, Wait};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::breaker::{State, Transition};
+    use crate::policy::cooldown::Bench;
+    use crate::policy::health;
+    use crate::policy::signal::Signal;
+    use crate::policy::taxonomy::Class;
+    use crate::sim::What;
+    use crate::units::{BreakerId, CallId, CredentialId, HealthId};
+
+    fn moved(from: State, to: State) -> Decision {
+        let until = Some(at(5_000)).filter(|_| to == State::Open);
+        Decision::BreakerMoved {
+            breaker: BreakerId(0),
+            transition: Transition { from, to, generation: 1, until },
+        }
+    }
+
+    fn signal(call: CallId, signal: Signal, failures: u32) -> Decision {
+        Decision::Signalled {
+            call,
+            breaker: BreakerId(0),
+            health: HealthId(0),
+            class: Some(Class::Overload),
+            signal,
+            standing: Freshness::Fresh,
+            breaker_failures: failures,
+            health_failures: failures,
+        }
+    }
+
+    fn failed(play: &mut Play<'_>, truth: Class) -> CallId {
+        play.arrive(Delivery::Whole);
+        let call = play.call(R, A);
+        play.at(80).end(call, Some(truth), 0);
+        call
+    }
+
+    #[test]
+    fn no_call_passes_an_open_breaker_and_probes_are_few() {
+        let probed = |probes: u32| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole).decide(moved(State::Closed, State::Open));
+                play.at(5_000).decide(moved(State::Open, State::HalfOpen));
+                for _ in 0..probes {
+                    play.call(R, A);
+                }
+            }
+        };
+        check(Law::BreakerRespected, probed(1), probed(2), "req/1 is probe 2 of 1 at alpha");
+        let knocks = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).decide(moved(State::Closed, State::Open));
+            play.at(4_999).call(R, A);
+        };
+        check(Law::BreakerRespected, probed(1), knocks, "req/1 calls alpha while its breaker is OPEN");
+        let early = |play: &mut Play<'_>| {
+            play.decide(moved(State::Closed, State::Open));
+            play.at(4_999).decide(moved(State::Open, State::HalfOpen));
+        };
+        check(Law::BreakerRespected, probed(1), early, "leaves OPEN before its cooldown is over");
+    }
+
+    #[test]
+    fn a_probe_that_was_cancelled_probes_nothing_any_more() {
+        let held = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).decide(moved(State::Closed, State::Open));
+            play.at(5_000).decide(moved(State::Open, State::HalfOpen));
+            let call = play.call(R, A);
+            play.act(Action::Cancel { call, why: Class::Cancelled });
+            play.call(R, A);
+        };
+        let broken = |play: &mut Play<'_>| {
+            play.decide(moved(State::Open, State::HalfOpen)).arrive(Delivery::Whole);
+            play.call(R, A);
+            play.call(R, A);
+        };
+        check(Law::BreakerRespected, held, broken, "probe 2 of 1");
+    }
+
+    #[test]
+    fn a_true_rate_limit_is_told_neutral_whatever_class_was_seen_in_it() {
+        let told = |said: Signal, failures: u32| {
+            move |play: &mut Play<'_>| {
+                let call = failed(play, Class::RateLimit);
+                play.decide(signal(call, said, failures));
+            }
+        };
+        let says = "rate_limit of req/1 on alpha is told as bad: breaker failures 1, health failures 1";
+        check(Law::NeutralMovesNothing, told(Signal::Neutral, 0), told(Signal::Bad, 1), says);
+        check(
+            Law::NeutralMovesNothing,
+            told(Signal::Neutral, 0),
+            told(Signal::Neutral, 1),
+            "breaker failures 1",
+        );
+        check(Law::NeutralMovesNothing, told(Signal::Neutral, 0), told(Signal::Good, 0), "told as good");
+    }
+
+    #[test]
+    fn a_neutral_result_opens_no_breaker_and_moves_no_health() {
+        let held = |play: &mut Play<'_>| {
+            let call = failed(play, Class::RateLimit);
+            play.decide(signal(call, Signal::Neutral, 0));
+        };
+        let opens = |play: &mut Play<'_>| {
+            failed(play, Class::RateLimit);
+            play.decide(moved(State::Closed, State::Open));
+        };
+        check(Law::NeutralMovesNothing, held, opens, "rate_limit of req/1 on alpha opens the breaker alpha");
+        let sickens = |play: &mut Play<'_>| {
+            failed(play, Class::QuotaExhausted);
+            let (from, to) = (health::State::Healthy, health::State::Degraded);
+            play.decide(Decision::HealthMoved {
+                health: HealthId(0),
+                moved: health::Move { from, to, until: None },
+            });
+        };
+        check(Law::NeutralMovesNothing, held, sickens, "moves the health of alpha from HEALTHY to DEGRADED");
+    }
+
+    #[test]
+    fn only_a_timer_that_was_due_makes_a_stop_of_ours_a_failure() {
+        let stopped = |wait: fn(CallId) -> Wait| {
+            move |play: &mut Play<'_>| {
+                let quiet = failed(play, Class::RateLimit);
+                play.decide(signal(quiet, Signal::Neutral, 0));
+                let call = play.call(R, A);
+                play.at(1_200).say(What::Woke { wait: wait(call) }).decide(signal(call, Signal::Bad, 1));
+            }
+        };
+        let says = "cancelled of req/1 on alpha is told as bad";
+        check(Law::NeutralMovesNothing, stopped(Wait::Attempt), stopped(|_| Wait::Deadline(R)), says);
+    }
+
+    #[test]
+    fn a_bench_only_grows_unless_an_operator_frees_it() {
+        let what = Bench::Credential(CredentialId(0));
+        let benched = |until| Decision::Benched { what, until: at(until), class: Class::RateLimit };
+        let broken = |play: &mut Play<'_>| {
+            play.decide(benched(60_000)).decide(benched(1_000));
+        };
+        let freed = |play: &mut Play<'_>| {
+            play.decide(benched(60_000));
+            play.say(What::Operated { command: Command::ResetBench(what) }).decide(benched(1_000));
+        };
+        check(Law::BenchesOnlyGrow, freed, broken, "a bench until 60000 ms now ends until 1000 ms");
+    }
+
+    #[test]
+    fn no_call_lands_inside_a_bench() {
+        let called = |ms: u64| {
+            move |play: &mut Play<'_>| {
+                let what = Bench::Credential(CredentialId(0));
+                play.decide(Decision::Benched { what, until: at(60_000), class: Class::RateLimit });
+                let what = Bench::Credential(CredentialId(1));
+                play.decide(Decision::Benched { what, until: at(90_000), class: Class::RateLimit });
+                play.at(ms).arrive(Delivery::Whole).call(R, A);
+            }
+        };
+        let says = "req/1 calls alpha with alpha, benched until 60000 ms";
+        check(Law::NoCallInsideBench, called(60_000), called(59_999), says);
+    }
+}

@@ -4,74 +4,16 @@
 mod calls;
 mod evidence;
 mod gates;
+mod law;
 mod money;
 mod replies;
 mod sleeps;
 
+pub use law::{LAWS, Law};
+
 use super::book::Book;
 use crate::sim::{Entry, What};
 use crate::units::Timestamp;
-
-/// A law.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub enum Law {
-    /// See [`Law::sentence`].
-    AttemptsWithinBudget,
-    /// See [`Law::sentence`].
-    LegsWithinLimit,
-    /// See [`Law::sentence`].
-    EveryCallIsAnnounced,
-    /// See [`Law::sentence`].
-    EachCallEndsOnce,
-    /// See [`Law::sentence`].
-    OneReplyOneClose,
-    /// See [`Law::sentence`].
-    NoCallAfterReply,
-    /// See [`Law::sentence`].
-    ReplyWithinDeadline,
-    /// See [`Law::sentence`].
-    MoneyWithinCaps,
-    /// See [`Law::sentence`].
-    WorstCaseIsReserved,
-    /// See [`Law::sentence`].
-    BooksBalance,
-    /// See [`Law::sentence`].
-    TerminalStops,
-    /// See [`Law::sentence`].
-    TerminalKeepsItsName,
-    /// See [`Law::sentence`].
-    EligibleOnly,
-    /// See [`Law::sentence`].
-    BreakerRespected,
-    /// See [`Law::sentence`].
-    NeutralMovesNothing,
-    /// See [`Law::sentence`].
-    BenchesOnlyGrow,
-    /// See [`Law::sentence`].
-    NoCallInsideBench,
-    /// See [`Law::sentence`].
-    NoSleepPastDeadline,
-    /// See [`Law::sentence`].
-    RetryAfterIsAFloor,
-    /// See [`Law::sentence`].
-    SleepsHaveAQuote,
-    /// See [`Law::sentence`].
-    OneStream,
-    /// See [`Law::sentence`].
-    TrueReasons,
-    /// See [`Law::sentence`].
-    NoFalseNoCandidate,
-    /// See [`Law::sentence`].
-    OutcomeIsTrue,
-    /// See [`Law::sentence`].
-    ScriptRespected,
-    /// See [`Law::sentence`].
-    Caused,
-}
-
-/// How many laws there are.
-pub const LAWS: usize = 26;
 
 /// How many breaches of a law are kept in words; all are counted.
 pub const BREACHES_KEPT: usize = 5;
@@ -126,141 +68,6 @@ struct Begun {
     credential: crate::units::CredentialId,
     scripted: crate::sim::Scripted,
     at: Timestamp,
-}
-
-impl Law {
-    /// Every law, in the order in which they are told.
-    pub const ALL: [Law; LAWS] = [
-        Law::AttemptsWithinBudget,
-        Law::LegsWithinLimit,
-        Law::EveryCallIsAnnounced,
-        Law::EachCallEndsOnce,
-        Law::OneReplyOneClose,
-        Law::NoCallAfterReply,
-        Law::ReplyWithinDeadline,
-        Law::MoneyWithinCaps,
-        Law::WorstCaseIsReserved,
-        Law::BooksBalance,
-        Law::TerminalStops,
-        Law::TerminalKeepsItsName,
-        Law::EligibleOnly,
-        Law::BreakerRespected,
-        Law::NeutralMovesNothing,
-        Law::BenchesOnlyGrow,
-        Law::NoCallInsideBench,
-        Law::NoSleepPastDeadline,
-        Law::RetryAfterIsAFloor,
-        Law::SleepsHaveAQuote,
-        Law::OneStream,
-        Law::TrueReasons,
-        Law::NoFalseNoCandidate,
-        Law::OutcomeIsTrue,
-        Law::ScriptRespected,
-        Law::Caused,
-    ];
-
-    /// The stable name in scenario files and summaries.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Law::AttemptsWithinBudget => "attempts_within_budget",
-            Law::LegsWithinLimit => "legs_within_limit",
-            Law::EveryCallIsAnnounced => "every_call_is_announced",
-            Law::EachCallEndsOnce => "each_call_ends_once",
-            Law::OneReplyOneClose => "one_reply_one_close",
-            Law::NoCallAfterReply => "no_call_after_reply",
-            Law::ReplyWithinDeadline => "reply_within_deadline",
-            Law::MoneyWithinCaps => "money_within_caps",
-            Law::WorstCaseIsReserved => "worst_case_is_reserved",
-            Law::BooksBalance => "books_balance",
-            Law::TerminalStops => "terminal_stops",
-            Law::TerminalKeepsItsName => "terminal_keeps_its_name",
-            Law::EligibleOnly => "eligible_only",
-            Law::BreakerRespected => "breaker_respected",
-            Law::NeutralMovesNothing => "neutral_moves_nothing",
-            Law::BenchesOnlyGrow => "benches_only_grow",
-            Law::NoCallInsideBench => "no_call_inside_bench",
-            Law::NoSleepPastDeadline => "no_sleep_past_deadline",
-            Law::RetryAfterIsAFloor => "retry_after_is_a_floor",
-            Law::SleepsHaveAQuote => "sleeps_have_a_quote",
-            Law::OneStream => "one_stream",
-            Law::TrueReasons => "true_reasons",
-            Law::NoFalseNoCandidate => "no_false_no_candidate",
-            Law::OutcomeIsTrue => "outcome_is_true",
-            Law::ScriptRespected => "script_respected",
-            Law::Caused => "caused",
-        }
-    }
-
-    /// The law itself.
-    pub const fn sentence(self) -> &'static str {
-        match self {
-            Law::AttemptsWithinBudget => {
-                "Retry, fallback and hedge together make no more calls than the request's attempt budget allows."
-            }
-            Law::LegsWithinLimit => "A request has no more calls in flight at once than its limit allows.",
-            Law::EveryCallIsAnnounced => {
-                "Every call an upstream takes was announced: for that request, route and credential, by its number."
-            }
-            Law::EachCallEndsOnce => "Each call ends exactly once, unless its receipt is declared lost.",
-            Law::OneReplyOneClose => {
-                "Every request is answered exactly once, then closed exactly once when its last bill is in or given up."
-            }
-            Law::NoCallAfterReply => "After the reply no call is made.",
-            Law::ReplyWithinDeadline => "The reply is there at the deadline at the latest.",
-            Law::MoneyWithinCaps => {
-                "At every level what ended at its bill and what is in flight at its true worst case stay within the cap."
-            }
-            Law::WorstCaseIsReserved => {
-                "Before a call its worst case is set aside: estimated input, maximum output, true prices."
-            }
-            Law::BooksBalance => {
-                "What is settled is what the receipt says, once, and a closed request cost their sum."
-            }
-            Law::TerminalStops => {
-                "When identity, funds or compliance says stop, no further call is made for the request, on any route."
-            }
-            Law::TerminalKeepsItsName => "A terminal fault is answered by its real name.",
-            Law::EligibleOnly => {
-                "No call goes to a route that the envelope excludes: region, class, capability, task, contract, size, cost."
-            }
-            Law::BreakerRespected => {
-                "While a breaker is OPEN it makes zero upstream calls, and HALF_OPEN lets very few probes through."
-            }
-            Law::NeutralMovesNothing => {
-                "A rate limit, a quota, our own fault or a cancel never moves a breaker or a health state."
-            }
-            Law::BenchesOnlyGrow => "A cooldown is never shortened, except by an operator.",
-            Law::NoCallInsideBench => {
-                "No call lands inside a cooldown of its credential, project, model, provider or route."
-            }
-            Law::NoSleepPastDeadline => "No backoff is slept that ends at the deadline or after it.",
-            Law::RetryAfterIsAFloor => {
-                "No retry on a target is planned before the instant that its response asked for."
-            }
-            Law::SleepsHaveAQuote => {
-                "A backoff is slept only for a route that is eligible, affordable and open at its end, within all limits."
-            }
-            Law::OneStream => "Once output is visible, the caller sees that call's bytes and no other's.",
-            Law::TrueReasons => {
-                "Every removed candidate has exactly the reasons that are true, and none is left in that has one."
-            }
-            Law::NoFalseNoCandidate => {
-                "Nobody is told that no route is left while one is eligible, open, affordable and unspent."
-            }
-            Law::OutcomeIsTrue => {
-                "The reply tells what happened: the answer, the last true failure, the calls made, the time left."
-            }
-            Law::ScriptRespected => "No upstream gets a call that the scenario forbids.",
-            Law::Caused => {
-                "Every effect has an earlier cause, numbers count up by one, and time never falls."
-            }
-        }
-    }
-
-    /// The law of this name.
-    pub fn named(name: &str) -> Option<Law> {
-        Law::ALL.into_iter().find(|law| law.name() == name)
-    }
 }
 
 impl Default for Laws {

@@ -218,3 +218,181 @@ fn misnamed(page: &RequestPage, last: Option<Failure>) -> Option<String> {
     let word = |class: Option<Class>| class.map_or("no failure", |c| c.label());
     (told != truth).then(|| format!("with {}, its last call met {}", word(told), word(truth)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Action, Delivery, Limit, Outcome};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::ledger::Level;
+    use crate::policy::taxonomy::Class;
+    use crate::sim::What;
+    use crate::units::CallId;
+
+    /// One call that fails, and this reply.
+    fn failed(truth: Class, outcome: Outcome) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end(call, Some(truth), 0).reply(R, outcome).close(R);
+        }
+    }
+
+    #[test]
+    fn a_request_is_answered_once_and_closed_once_at_the_last_bill() {
+        let check =
+            |broken: &dyn Fn(&mut Play<'_>), says| check(Law::OneReplyOneClose, answered, broken, says);
+        let none = Outcome::NoEligibleRoute;
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).reply(R, none).reply(R, none);
+            },
+            "req/1 is answered again",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).close(R);
+            },
+            "req/1 is closed before it is answered",
+        );
+        check(
+            &|p| {
+                answered(p);
+                p.close(R);
+            },
+            "req/1 is closed again",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole);
+            },
+            "req/1 is never answered",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).reply(R, none);
+            },
+            "req/1 is never closed",
+        );
+        check(
+            &|p| {
+                p.arrive(Delivery::Whole).arrive(Delivery::Whole);
+            },
+            "another request arrives in its slot",
+        );
+        let unbilled = |p: &mut Play<'_>| {
+            p.arrive(Delivery::Whole).call(R, A);
+            p.reply(R, none).close(R);
+        };
+        check(&unbilled, "req/1 is closed with 1 bills neither in nor given up");
+    }
+
+    #[test]
+    fn an_answer_at_exactly_the_deadline_is_in_time() {
+        let replied = |ms: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole).at(ms).reply(R, Outcome::DeadlineExceeded { last: None });
+            }
+        };
+        let says = "req/1 is answered at 1200.000001 ms, its deadline was 1200 ms";
+        let late = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole).just_after(1_200);
+            play.reply(R, Outcome::DeadlineExceeded { last: None });
+        };
+        check(Law::ReplyWithinDeadline, replied(1_200), late, says);
+    }
+
+    #[test]
+    fn a_bad_credential_is_not_called_busy() {
+        let last = failure(Class::Auth);
+        let held = failed(Class::Auth, Outcome::Terminal { last });
+        let broken = failed(Class::Auth, Outcome::AllGated { retry_at: None, last: Some(last) });
+        check(Law::TerminalKeepsItsName, held, broken, "req/1 met auth on alpha and is answered all_gated");
+    }
+
+    /// A stream whose output is visible at 100 ms.
+    fn streamed(play: &mut Play<'_>) -> CallId {
+        play.arrive(Delivery::Stream);
+        let call = play.call(R, A);
+        play.at(100).say(What::CallVisible { call });
+        call
+    }
+
+    #[test]
+    fn after_the_first_output_only_that_call_is_seen() {
+        let held = |play: &mut Play<'_>| {
+            let call = streamed(play);
+            play.act(Action::Commit { request: R, call }).at(400).end(call, None, 16);
+            play.reply(R, Outcome::Answered { route: A }).close(R);
+        };
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::OneStream, held, broken, says);
+        let other = |play: &mut Play<'_>| {
+            let call = streamed(play);
+            play.act(Action::Commit { request: R, call }).call(R, B);
+        };
+        check(&other, "req/1 calls beta after output of alpha was visible");
+        let spliced = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Stream);
+            let (call, other) = (play.call(R, A), play.call(R, B));
+            play.at(100).say(What::CallVisible { call }).act(Action::Commit { request: R, call });
+            play.say(What::CallVisible { call: other });
+        };
+        check(&spliced, "req/1 sees output of beta after output of alpha");
+        let blind = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Stream);
+            let call = play.call(R, A);
+            play.act(Action::Commit { request: R, call });
+        };
+        check(&blind, "req/1 commits to alpha, whose output nobody saw");
+        let uncommitted = |play: &mut Play<'_>| {
+            let call = streamed(play);
+            play.end(call, None, 16).reply(R, Outcome::Answered { route: A });
+        };
+        check(&uncommitted, "output of req/1 was visible and nothing was committed");
+        let swapped = |play: &mut Play<'_>| {
+            let call = streamed(play);
+            play.act(Action::Commit { request: R, call }).reply(R, Outcome::Answered { route: B });
+        };
+        check(&swapped, "req/1 saw output of alpha and is answered by beta");
+    }
+
+    #[test]
+    fn a_reply_tells_what_happened() {
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::OutcomeIsTrue, answered, broken, says);
+        let overload = failure(Class::Overload);
+        let refused = Outcome::Answered { route: A };
+        check(&failed(Class::InvalidAnswer, refused), "answered by alpha, which gave no valid answer");
+        let washed = Outcome::Terminal { last: overload };
+        check(&failed(Class::Funds, washed), "terminal with overload, its last call met funds");
+        let early = Outcome::Exhausted { limit: Limit::Attempts, last: overload };
+        check(&failed(Class::Overload, early), "exhausted after 1 of 2 calls");
+        let rich = Outcome::BudgetExceeded { level: Level::Task, last: Some(overload) };
+        check(&failed(Class::Overload, rich), "although no cap of the task refuses a call");
+        let hasty = Outcome::DeadlineExceeded { last: Some(overload) };
+        check(&failed(Class::Overload, hasty), "deadline_exceeded before its deadline at 1200 ms");
+        check(&failed(Class::Overload, Outcome::Abandoned), "abandoned although its caller is still there");
+        let miscounted = |attempts: u32, left: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let (outcome, left) = (Outcome::NoEligibleRoute, MS(left));
+                play.act(Action::Reply { request: R, outcome, attempts, left });
+            }
+        };
+        check(&miscounted(1, 1_200), "after 1 calls, it made 0");
+        check(&miscounted(0, 1_000), "with 1000 ms left, it has 1200 ms");
+    }
+
+    #[test]
+    fn a_true_refusal_by_a_cap_is_told_so() {
+        let last = failure(Class::Overload);
+        let held = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end(call, Some(Class::Overload), 25);
+            play.reply(R, Outcome::BudgetExceeded { level: Level::Request, last: Some(last) }).close(R);
+        };
+        let broken =
+            failed(Class::Overload, Outcome::BudgetExceeded { level: Level::Request, last: Some(last) });
+        check(Law::OutcomeIsTrue, held, broken, "although no cap of the request refuses a call");
+    }
+}

@@ -105,3 +105,104 @@ fn flaw(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> Option<String> {
     (sleep.amount != truth.worst_case)
         .then(|| format!("can cost ${}, not the quoted ${}", truth.worst_case, sleep.amount))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Decision, Delivery};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::breaker::{State, Transition};
+    use crate::policy::cooldown::Bench;
+    use crate::policy::taxonomy::{Class, Hint};
+    use crate::units::{BreakerId, CredentialId, Money, RouteId, Timestamp};
+
+    fn sleep(play: &mut Play<'_>, route: RouteId, until: Timestamp, amount: Money) {
+        let (delay, hint) = (until.since(at(80)), MS(0));
+        play.decide(Decision::RetryScheduled { request: R, at: until, delay, hint, route, amount });
+    }
+
+    /// Limited at 80 ms, sleeps until then.
+    fn limited(hint: Hint, route: RouteId, until: u64) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end_with(call, Some(Class::RateLimit), 0, hint);
+            sleep(play, route, at(until), WORST.money);
+        }
+    }
+
+    #[test]
+    fn nobody_sleeps_until_the_deadline() {
+        let says = "req/1 sleeps until 1200 ms, its deadline is 1200 ms";
+        let (held, broken) = (limited(Hint::Absent, A, 1_199), limited(Hint::Absent, A, 1_200));
+        check(Law::NoSleepPastDeadline, held, broken, says);
+    }
+
+    #[test]
+    fn what_a_response_asked_for_is_a_floor_for_its_target_only() {
+        let hint = Hint::After(MS(500));
+        let says = "req/1 plans to call alpha at 579 ms, which asked to be left alone until 580 ms";
+        check(Law::RetryAfterIsAFloor, limited(hint, A, 580), limited(hint, A, 579), says);
+        let at_once = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(80).end_with(call, Some(Class::RateLimit), 0, hint);
+            play.call(R, A);
+        };
+        check(Law::RetryAfterIsAFloor, limited(hint, A, 580), at_once, "req/1 calls alpha again at 80 ms");
+        assert_eq!(played(limited(hint, B, 180)).laws.tally(Law::RetryAfterIsAFloor).exercised, 0);
+    }
+
+    #[test]
+    fn nobody_sleeps_for_a_route_that_cannot_be_called_then() {
+        let held = || limited(Hint::Absent, B, 180);
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| check(Law::SleepsHaveAQuote, held(), broken, says);
+        check(&limited(Hint::Absent, FAR, 180), "for far, which is excluded: data_residency");
+        check(
+            &|play| {
+                let what = Bench::Credential(CredentialId(1));
+                play.decide(Decision::Benched { what, until: at(181), class: Class::RateLimit });
+                limited(Hint::Absent, B, 180)(play);
+            },
+            "for beta, which is benched then",
+        );
+        check(
+            &|play| {
+                let (from, to, until) = (State::Closed, State::Open, Some(at(181)));
+                let transition = Transition { from, to, generation: 1, until };
+                play.decide(Decision::BreakerMoved { breaker: BreakerId(1), transition });
+                limited(Hint::Absent, B, 180)(play);
+            },
+            "which has an OPEN breaker then",
+        );
+        check(
+            &|play| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end(call, Some(Class::Overload), 25);
+                sleep(play, B, at(180), WORST.money);
+            },
+            "which is not affordable: the request would stand at $0.041 of $0.040",
+        );
+        check(
+            &|play| {
+                play.arrive(Delivery::Whole);
+                for route in [A, B] {
+                    let call = play.call(R, route);
+                    play.at(80).end(call, Some(Class::Overload), 0);
+                }
+                sleep(play, B, at(180), WORST.money);
+            },
+            "which would be call 3 of 2",
+        );
+        check(
+            &|play| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end(call, Some(Class::Overload), 0);
+                sleep(play, B, at(180), Money::ZERO);
+            },
+            "which can cost $0.016, not the quoted $0.000",
+        );
+    }
+}

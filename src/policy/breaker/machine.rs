@@ -183,8 +183,24 @@ impl Breaker {
 
     /// Everything there is to see, as of now. Changes nothing.
     pub fn status(&self, now: Timestamp) -> Status {
+        Status {
+            state: self.state,
+            generation: self.generation,
+            since: self.since,
+            until: self.end(),
+            retry_at: self.retry_at(now),
+            opens: self.opens,
+            failures: self.failures(now),
+            refused: self.refused,
+            probes_in_flight: self.probes.in_flight(now),
+            tally: self.shown().tally(now),
+        }
+    }
+
+    /// Bad results that count against it: the present run, or all in the window.
+    #[inline]
+    pub fn failures(&self, now: Timestamp) -> u32 {
         let shown = self.shown();
-        let tally = shown.tally(now);
         let failures = match shown {
             Window::Run(runs) => runs.bad_run,
             Window::Lifetime(_)
@@ -193,20 +209,9 @@ impl Breaker {
             | Window::Anchored(_)
             | Window::Rolling(_)
             | Window::Tumbling(..)
-            | Window::Decaying(_) => tally.bad,
+            | Window::Decaying(_) => shown.tally(now).bad,
         };
-        Status {
-            state: self.state,
-            generation: self.generation,
-            since: self.since,
-            until: self.end(),
-            retry_at: self.retry_at(now),
-            opens: self.opens,
-            failures: u32::try_from(failures).unwrap_or(u32::MAX),
-            refused: self.refused,
-            probes_in_flight: self.probes.in_flight(now),
-            tally,
-        }
+        u32::try_from(failures).unwrap_or(u32::MAX)
     }
 
     /// Whether a result of this era changes anything.

@@ -153,7 +153,10 @@ mod tests {
 
     #[test]
     fn slow_calls_open_although_they_succeed() {
-        let slow = Some(super::super::Slow { over: crate::units::Duration::ZERO, share: Ratio::percent(60) });
+        let slow = Some(crate::policy::breaker::Slow {
+            over: crate::units::Duration::ZERO,
+            share: Ratio::percent(60),
+        });
         let config = Config { slow, minimum: 5, ..rate(Rounding::Exact) };
         assert!(config.trips(&Tally { good: 5, slow_good: 3, ..Tally::default() }, None));
         assert!(!config.trips(&Tally { good: 5, slow_good: 2, ..Tally::default() }, None));

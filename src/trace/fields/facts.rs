@@ -8,7 +8,7 @@ use crate::policy::taxonomy::Class;
 use crate::sim::{Declared, Scripted};
 use crate::trace::field::Field;
 use crate::trace::text::Text;
-use crate::units::{CallId, CredentialId, Duration, Money, Name, Price, RouteId, Timestamp};
+use crate::units::{CallId, CredentialId, Duration, Money, Name, RouteId, Timestamp};
 
 impl<S: Sink> Teller<'_, S> {
     pub(super) fn declared(&mut self, declared: Declared) {
@@ -73,11 +73,11 @@ impl<S: Sink> Teller<'_, S> {
         }
     }
 
-    /// Input and output always; the others where they cost something.
+    /// Input and output always; the others where they differ from fresh input.
     fn prices(&mut self, fields: &[Field; 6], tier: &Tier) {
         let prices = [tier.input, tier.output, tier.cache_read, tier.cache_write, tier.image, tier.audio];
         for (at, (field, price)) in fields.iter().zip(prices).enumerate() {
-            if at < 2 || price > Price::default() {
+            if at < 2 || price != tier.input {
                 self.money(*field, Money::from_picos(price.picos_per_token()).times(1_000_000));
             }
         }

@@ -12,7 +12,7 @@ use world::World;
 
 /// What both must agree on: every call, reply and close, with its time.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Event {
+pub(super) enum Event {
     Called { ms: u64, request: usize, route: usize },
     Replied { ms: u64, request: usize, outcome: String, attempts: u64 },
     Closed { ms: u64, request: usize, cents: u64 },
@@ -55,7 +55,17 @@ impl Observer for Transcript {
                     cents: spent.picos() / 10_000_000_000,
                 });
             }
-            _ => {}
+            What::Declared(_)
+            | What::Abandoned { .. }
+            | What::Woke { .. }
+            | What::Operated { .. }
+            | What::CallBegun { .. }
+            | What::CallVisible { .. }
+            | What::CallEnded { .. }
+            | What::CallLost { .. }
+            | What::Considered { .. }
+            | What::Acted(Action::Commit { .. } | Action::Cancel { .. })
+            | What::Decided(_) => {}
         }
     }
 }

@@ -63,7 +63,7 @@ struct Model<'w> {
 }
 
 /// Everything that happens in a world.
-pub fn play(world: &World) -> Vec<Event> {
+pub(super) fn play(world: &World) -> Vec<Event> {
     let routes = world.routes.len();
     let request = Request { calls_on: vec![0; routes], ..Request::default() };
     let mut model = Model {

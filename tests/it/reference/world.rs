@@ -6,39 +6,39 @@ use std::fmt::Write;
 
 /// Times in milliseconds, money in cents.
 #[derive(Clone, Debug)]
-pub struct World {
-    pub routes: Vec<Route>,
-    pub requests: Vec<Request>,
-    pub attempts_max: u64,
-    pub calls_per_route_max: u64,
-    pub backoff: u64,
-    pub attempt_timeout: Option<u64>,
+pub(super) struct World {
+    pub(super) routes: Vec<Route>,
+    pub(super) requests: Vec<Request>,
+    pub(super) attempts_max: u64,
+    pub(super) calls_per_route_max: u64,
+    pub(super) backoff: u64,
+    pub(super) attempt_timeout: Option<u64>,
     /// Failures in a row that open a route's breaker, and for how long.
-    pub breaker: Option<(u64, u64)>,
-    pub task_cap: u64,
-    pub receipt_max: u64,
+    pub(super) breaker: Option<(u64, u64)>,
+    pub(super) task_cap: u64,
+    pub(super) receipt_max: u64,
 }
 
 #[derive(Clone, Debug)]
-pub struct Route {
-    pub lawful: bool,
+pub(super) struct Route {
+    pub(super) lawful: bool,
     /// What a call costs at most, and if it is answered.
-    pub price: u64,
-    pub replies: Vec<Reply>,
+    pub(super) price: u64,
+    pub(super) replies: Vec<Reply>,
     /// From a cancel to its receipt; `None` is never.
-    pub receipt: Option<u64>,
+    pub(super) receipt: Option<u64>,
     /// Whether a cancelled call is billed in full, or not at all.
-    pub cancel_costs: bool,
+    pub(super) cancel_costs: bool,
 }
 
 #[derive(Clone, Debug)]
-pub struct Reply {
-    pub after: u64,
-    pub kind: Kind,
+pub(super) struct Reply {
+    pub(super) after: u64,
+    pub(super) kind: Kind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(super) enum Kind {
     Answer,
     /// A rate limit: another route after the backoff, says nothing about health.
     Limited,
@@ -51,14 +51,14 @@ pub enum Kind {
 }
 
 #[derive(Clone, Debug)]
-pub struct Request {
-    pub at: u64,
-    pub deadline: u64,
-    pub cap: u64,
-    pub in_task: bool,
+pub(super) struct Request {
+    pub(super) at: u64,
+    pub(super) deadline: u64,
+    pub(super) cap: u64,
+    pub(super) in_task: bool,
 }
 
-pub fn worlds() -> impl Strategy<Value = World> {
+pub(super) fn worlds() -> impl Strategy<Value = World> {
     let kind = prop_oneof![
         4 => Just(Kind::Answer),
         3 => Just(Kind::Limited),
@@ -114,7 +114,7 @@ pub fn worlds() -> impl Strategy<Value = World> {
 
 impl World {
     /// The world as a scenario file. A token costs one cent, so a call's price is its number of tokens.
-    pub fn toml(&self) -> String {
+    pub(super) fn toml(&self) -> String {
         let mut t = String::from("format = 1\ntitle = \"a random world\"\nregions_note = \"\"\n")
             .replace("regions_note = \"\"\n", "");
         let w = &mut t;

@@ -10,7 +10,10 @@
 //! At every level and instant `Σ min(settled, reserved) + Σ held ≤ cap`. What is billed above the reserved
 //! amount counts against the cap from then on.
 
+mod account;
+
 use crate::units::{Duration, Money, Timestamp};
+use account::{Account, Page};
 
 /// Money and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -146,29 +149,21 @@ pub struct Ledger {
     free: Vec<u32>,
 }
 
-#[derive(Debug, Default)]
-struct Account {
-    generation: u32,
-    cap: Amount,
-    window: Option<Duration>,
-    current: Page,
-    /// Earlier windows that still have something held.
-    earlier: Vec<Page>,
-}
-
-/// What one window of an account has used.
-#[derive(Clone, Copy, Debug, Default)]
-struct Page {
-    window: u64,
-    settled: Amount,
-    held: Amount,
-}
-
 impl Amount {
     /// Nothing.
     pub const ZERO: Amount = Amount { money: Money::ZERO, tokens: 0 };
     /// No cap.
     pub const MAX: Amount = Amount { money: Money::MAX, tokens: u64::MAX };
+
+    /// The smaller of each.
+    pub fn least(self, other: Amount) -> Amount {
+        Amount { money: self.money.min(other.money), tokens: self.tokens.min(other.tokens) }
+    }
+
+    /// Whether neither exceeds the other's.
+    pub fn fits(self, room: Amount) -> bool {
+        self.money <= room.money && self.tokens <= room.tokens
+    }
 
     /// The sum; saturates.
     pub const fn plus(self, other: Amount) -> Amount {
@@ -227,18 +222,33 @@ impl Ledger {
         if self.mode == Reserve::After {
             return Ok(());
         }
-        fits(Level::Attempt, Page::default(), wanted, self.attempt_max)?;
-        let levels = [
-            (Level::Request, Some(scopes.request)),
-            (Level::Task, scopes.task),
-            (Level::Tenant, scopes.tenant),
-        ];
-        for (level, id) in levels {
+        fits(Level::Attempt, &Page::default(), wanted, self.attempt_max)?;
+        if let Some(account) = self.account(scopes.request) {
+            fits(Level::Request, &account.current, wanted, account.cap)?;
+        }
+        for (level, id) in [(Level::Task, scopes.task), (Level::Tenant, scopes.tenant)] {
             if let Some(account) = id.and_then(|id| self.account(id)) {
-                fits(level, account.page(now), wanted, account.cap)?;
+                fits(level, &account.page(now), wanted, account.cap)?;
             }
         }
         Ok(())
+    }
+
+    /// The most that could be reserved now.
+    pub fn room(&self, now: Timestamp, scopes: &Scopes) -> Amount {
+        if self.mode == Reserve::After {
+            return Amount::MAX;
+        }
+        let mut room = self.attempt_max;
+        if let Some(account) = self.account(scopes.request) {
+            room = room.least(account.current.room(account.cap));
+        }
+        for id in [scopes.task, scopes.tenant].into_iter().flatten() {
+            if let Some(account) = self.account(id) {
+                room = room.least(account.page(now).room(account.cap));
+            }
+        }
+        room
     }
 
     /// Sets `wanted` aside at every level, or says which cap refuses it.
@@ -318,29 +328,6 @@ impl Ledger {
     }
 }
 
-impl Account {
-    fn window_at(&self, now: Timestamp) -> u64 {
-        self.window.map_or(0, |length| now.nanos() / length.nanos().max(1))
-    }
-
-    /// The page that counts now.
-    fn page(&self, now: Timestamp) -> Page {
-        let window = self.window_at(now);
-        if window == self.current.window { self.current } else { Page { window, ..Page::default() } }
-    }
-
-    /// Opens the page of the current window.
-    fn turn(&mut self, now: Timestamp) {
-        let window = self.window_at(now);
-        if window != self.current.window {
-            if self.current.held != Amount::ZERO {
-                self.earlier.push(self.current);
-            }
-            self.current = Page { window, ..Page::default() };
-        }
-    }
-}
-
 fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
     let Scopes { request, task, tenant } = *scopes;
     [(Some(request), false), (task, false), (tenant, true)]
@@ -348,22 +335,19 @@ fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
         .filter_map(|(id, is_tenant)| id.map(|id| (id, is_tenant)))
 }
 
-fn fits(level: Level, page: Page, wanted: Amount, cap: Amount) -> Result<(), Denied> {
-    let units = [
-        (
-            Unit::Money,
-            page.settled.money.picos(),
-            page.held.money.picos(),
-            wanted.money.picos(),
-            cap.money.picos(),
-        ),
-        (Unit::Tokens, page.settled.tokens, page.held.tokens, wanted.tokens, cap.tokens),
-    ];
-    for (unit, settled, held, wanted, cap) in units {
-        let projected = u128::from(settled) + u128::from(held) + u128::from(wanted);
-        if cap != u64::MAX && projected > u128::from(cap) {
-            return Err(Denied { level, unit, settled, held, wanted, cap });
-        }
+fn fits(level: Level, page: &Page, wanted: Amount, cap: Amount) -> Result<(), Denied> {
+    let over = |settled: u64, held: u64, wanted: u64, cap: u64| {
+        cap != u64::MAX && settled.saturating_add(held).saturating_add(wanted) > cap
+    };
+    let denied = |unit, settled, held, wanted, cap| Err(Denied { level, unit, settled, held, wanted, cap });
+    let (settled, held) = (page.settled.money.picos(), page.held.money.picos());
+    let (money, most) = (wanted.money.picos(), cap.money.picos());
+    if over(settled, held, money, most) {
+        return denied(Unit::Money, settled, held, money, most);
+    }
+    let (settled, held) = (page.settled.tokens, page.held.tokens);
+    if over(settled, held, wanted.tokens, cap.tokens) {
+        return denied(Unit::Tokens, settled, held, wanted.tokens, cap.tokens);
     }
     Ok(())
 }
@@ -381,7 +365,6 @@ mod tests {
     fn capped(n: u64) -> Amount {
         Amount { tokens: u64::MAX, ..cents(n) }
     }
-
     fn one_request(mode: Reserve, cap: Amount) -> (Ledger, Scopes) {
         let mut ledger = Ledger::new(mode, Amount::MAX);
         let request = ledger.open(cap, None);

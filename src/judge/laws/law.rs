@@ -1,0 +1,109 @@
+//! The laws by name. Each is one sentence.
+
+macro_rules! laws {
+    ($($law:ident $name:literal $sentence:literal)+) => {
+        /// A law: it holds in every run, whatever the scenario.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        #[repr(u8)]
+        pub enum Law { $(#[doc = $sentence] $law),+ }
+
+        /// How many laws there are.
+        pub const LAWS: usize = [$(Law::$law),+].len();
+
+        impl Law {
+            /// Every law, in the order in which they are told.
+            pub const ALL: [Law; LAWS] = [$(Law::$law),+];
+
+            /// The stable name in scenario files and summaries.
+            pub const fn name(self) -> &'static str {
+                match self { $(Law::$law => $name),+ }
+            }
+
+            /// The law itself.
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Law::$law => $sentence),+ }
+            }
+        }
+    };
+}
+
+laws! {
+    AttemptsWithinBudget "attempts_within_budget"
+        "Retry, fallback and hedge together make no more calls than the request's attempt budget allows."
+    LegsWithinLimit "legs_within_limit"
+        "A request has no more calls in flight at once than its limit allows."
+    EveryCallIsAnnounced "every_call_is_announced"
+        "Every call an upstream takes was announced: for that request, route and credential, by its number."
+    EachCallEndsOnce "each_call_ends_once"
+        "Each call ends exactly once, unless its receipt is declared lost."
+    OneReplyOneClose "one_reply_one_close"
+        "Every request is answered exactly once, then closed exactly once when its last bill is in or \
+         given up."
+    NoCallAfterReply "no_call_after_reply"
+        "After the reply no call is made."
+    ReplyWithinDeadline "reply_within_deadline"
+        "The reply is there at the deadline at the latest."
+    MoneyWithinCaps "money_within_caps"
+        "At every level what ended at its bill and what is in flight at its true worst case stay within \
+         the cap."
+    WorstCaseIsReserved "worst_case_is_reserved"
+        "Before a call its worst case is set aside: estimated input, maximum output, true prices."
+    BooksBalance "books_balance"
+        "What is settled is what the receipt says, once, and a closed request cost their sum."
+    TerminalStops "terminal_stops"
+        "When identity, funds or compliance says stop, no further call is made for the request, on any \
+         route."
+    TerminalKeepsItsName "terminal_keeps_its_name"
+        "A terminal fault is answered by its real name."
+    EligibleOnly "eligible_only"
+        "No call goes to a route that the envelope excludes: region, class, capability, task, contract, \
+         size, cost."
+    BreakerRespected "breaker_respected"
+        "While a breaker is OPEN it makes zero upstream calls, and HALF_OPEN lets very few probes through."
+    NeutralMovesNothing "neutral_moves_nothing"
+        "A rate limit, a quota, our own fault or a cancel never moves a breaker or a health state."
+    BenchesOnlyGrow "benches_only_grow"
+        "A cooldown is never shortened, except by an operator."
+    NoCallInsideBench "no_call_inside_bench"
+        "No call lands inside a cooldown of its credential, project, model, provider or route."
+    NoSleepPastDeadline "no_sleep_past_deadline"
+        "No backoff is slept that ends at the deadline or after it."
+    RetryAfterIsAFloor "retry_after_is_a_floor"
+        "No retry on a target is planned before the instant that its response asked for."
+    SleepsHaveAQuote "sleeps_have_a_quote"
+        "A backoff is slept only for a route that is eligible, affordable and open at its end, within \
+         all limits."
+    OneStream "one_stream"
+        "Once output is visible, the caller sees that call's bytes and no other's."
+    TrueReasons "true_reasons"
+        "Every removed candidate has exactly the reasons that are true, and none is left in that has one."
+    NoFalseNoCandidate "no_false_no_candidate"
+        "Nobody is told that no route is left while one is eligible, open, affordable and unspent."
+    OutcomeIsTrue "outcome_is_true"
+        "The reply tells what happened: the answer, the last true failure, the calls made, the time left."
+    ScriptRespected "script_respected"
+        "No upstream gets a call that the scenario forbids."
+    Caused "caused"
+        "Every effect has an earlier cause, numbers count up by one, and time never falls."
+}
+
+impl Law {
+    /// The law of this name.
+    pub fn named(name: &str) -> Option<Law> {
+        Law::ALL.into_iter().find(|law| law.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_is_found_by_its_name_and_told_in_one_sentence() {
+        for law in Law::ALL {
+            assert_eq!(Law::named(law.name()), Some(law));
+            assert!(law.sentence().ends_with('.') && !law.sentence().contains("  "), "{}", law.sentence());
+        }
+        assert_eq!(Law::named("be_nice"), None);
+    }
+}

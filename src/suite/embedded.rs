@@ -1,0 +1,24 @@
+//! The release suite, compiled in: a binary alone is enough to play it.
+
+/// A scenario file that is compiled in.
+#[derive(Clone, Copy, Debug)]
+pub struct Embedded {
+    /// Its name: that of its file without `.toml`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// The suite, in the order in which it is played.
+pub const fn embedded() -> &'static [Embedded] {
+    SUITE
+}
+
+/// One row a file of `scenarios/`; a test compares the two.
+macro_rules! suite {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Embedded { name: $name, text: include_str!(concat!("../../scenarios/", $name, ".toml")) }),+]
+    };
+}
+
+const SUITE: &[Embedded] = suite!["routing", "bounded-429", "terminal-errors", "budget-audit"];

@@ -1,0 +1,311 @@
+//! The phrase book of stories: how each kind of entry is said. `{field}` is the value of a field; what stands in
+//! `[…]` is left out if one of its fields is absent.
+
+use super::field::Field;
+use super::kind::Kind;
+use super::reading::Values;
+
+/// The phrases that make up the sentence for an entry of `kind` with `values`.
+pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
+    let word = |field| values.text(field).unwrap_or_default();
+    match kind {
+        Kind::DeclaredLimits => vec![LIMITS],
+        Kind::DeclaredTenant => vec!["tenant {tenant}", cap(values), "[ in each {window_ns}]"],
+        Kind::DeclaredTask => vec!["task {task}", cap(values)],
+        Kind::DeclaredRoute => {
+            vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, "[; called with {credentials}]"]
+        }
+        Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery))],
+        Kind::Abandoned => vec!["the caller of {request} hangs up"],
+        Kind::Woke => vec![wait(word(Field::Wait))],
+        Kind::Operated => vec![command(word(Field::Command)), subject(word(Field::Scope))],
+        Kind::CallBegun => vec!["{route} takes {call} with {credential}", script(word(Field::Scripted))],
+        Kind::CallVisible => vec!["the first output of {call} on {route} is visible"],
+        Kind::CallEnded => vec![result(word(Field::Result)), USED, bill(values)],
+        Kind::CallLost => vec!["the receipt of {call} on {route} is lost"],
+        Kind::Considered => vec![choice(values)],
+        Kind::Called => {
+            vec![role(word(Field::Role)), " with {credential}: {call}[ (breaker generation {generation})]"]
+        }
+        Kind::Committed => {
+            vec!["{request} is committed to {call} on {route}: the caller sees its output only"]
+        }
+        Kind::Cancelled => vec!["{call} on {route} is cancelled: {class}"],
+        Kind::Replied => vec![
+            outcome(word(Field::Outcome)),
+            "[; last failure {last_class} ({last_code})]",
+            "; calls made: {attempts}, time taken {elapsed_ns}, left {left_ns}",
+        ],
+        Kind::Closed => vec!["{request} is closed; it cost {spent_usd} in all"],
+        Kind::Reserved => vec![
+            "{reserved_usd} and {reserved_tokens} tokens are set aside for {request} on {route}",
+            "[, in window {window} of its tenant]",
+        ],
+        Kind::Denied => vec!["{request} cannot pay for {route}: ", denial(word(Field::Counted))],
+        Kind::Classified => vec![
+            "{call} on {route} is taken for {class} ({code}, by rule {rule})",
+            "; it concerns the {scope}",
+            resend(word(Field::Resend)),
+            "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}]",
+        ],
+        Kind::Signalled => vec![
+            "{call} counts as {signal}[ ({class})]",
+            standing(word(Field::Standing)),
+            "[; failures at its breaker: {breaker_failures}][, bad results in a row: {health_failures}]",
+        ],
+        Kind::BreakerMoved => vec![
+            "breaker {breaker} goes from {from} to {to}[ until {until_ns}]",
+            " (generation {generation})",
+        ],
+        Kind::HealthMoved => vec!["health {health} goes from {from} to {to}[ until {until_ns}]"],
+        Kind::Benched => vec![subject(word(Field::Scope)), " is left alone ({class})", until(values)],
+        Kind::Freed => vec![subject(word(Field::Scope)), " is free again"],
+        Kind::Alerted => vec!["alert: credential {credential} fails with {class} ({code})"],
+        Kind::Settled => vec![
+            basis(word(Field::Basis)),
+            " at {billed_usd}; of {reserved_usd} set aside {released_usd} is free again[; {overrun_usd} more than that]",
+        ],
+        Kind::RetryScheduled => vec![
+            "{request} will try again in {delay_ns}, at {at_ns}, on {route} for at most {quoted_usd}",
+            "[; the response asked to wait {hint_ns}]",
+        ],
+        Kind::WaitRefused => vec!["{request} does not wait {wait_ns}: ", refusal(word(Field::Why))],
+        Kind::TimedOut => vec!["{call} on {route} has taken too long: {class}"],
+    }
+}
+
+/// Why a candidate was chosen, and what it can cost.
+pub(super) fn won(values: &Values) -> Vec<&'static str> {
+    let why = match values.text(Field::By) {
+        None => "",
+        Some("plan") => ", as planned",
+        Some("tries") => ", called less often so far",
+        Some(_) => ", on {by}",
+    };
+    vec![why, WORST_CASE]
+}
+
+fn lost(values: &Values) -> &'static str {
+    match values.text(Field::By).unwrap_or_default() {
+        "plan" => " by the plan",
+        "tries" => ", called more often so far",
+        _ => " on {by}",
+    }
+}
+
+const WORST_CASE: &str = ", worst case {worst_case_usd}";
+
+/// How a candidate that was not chosen is said.
+pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
+    let says = |word: &str| values.text(Field::Reasons).is_some_and(|reasons| reasons.contains(word));
+    match values.text(Field::Verdict).unwrap_or_default() {
+        "chosen" => [vec!["{route}: chosen"], won(values)].concat(),
+        "outranked" => vec!["{route}: outranked", lost(values), WORST_CASE],
+        "excluded" if says("request_budget") => {
+            vec!["{route}: excluded, {reasons}, worst case {worst_case_usd}"]
+        }
+        "excluded" => vec!["{route}: excluded, {reasons}"],
+        "gated" if values.get(Field::RetryAt).is_some() => {
+            vec!["{route}: closed by its {gate} until {retry_at_ns}"]
+        }
+        "gated" => vec!["{route}: closed by its {gate} until an operator opens it"],
+        "spent" => vec!["{route}: called often enough"],
+        "unaffordable" => vec!["{route}: not affordable for the {level}, worst case {worst_case_usd}"],
+        _ => vec!["{route}: {verdict}"],
+    }
+}
+
+const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a time[, {attempt_cost_max_usd} a call]\
+                      [, {attempt_tokens_max} tokens a call][, waits up to {hint_max_ns}]\
+                      [; {policy_version}][; {prices_version}][; {registry_version}]";
+
+const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\
+                     [, keeps {contract}][, context of {context_tokens_max}][, output of {output_tokens_max}]";
+
+const PRICES: &str = "; a million tokens: {input_usd_per_mtok} in, {output_usd_per_mtok} out\
+                      [, {cache_read_usd_per_mtok} from the cache][, {cache_write_usd_per_mtok} into the cache]\
+                      [, {image_usd_per_mtok} image][, {audio_usd_per_mtok} audio]";
+
+const LONG_PRICES: &str = "[; above {long_above_tokens} in: {long_input_usd_per_mtok} in, \
+                           {long_output_usd_per_mtok} out][, {long_cache_read_usd_per_mtok} from the cache]\
+                           [, {long_cache_write_usd_per_mtok} into the cache][, {long_image_usd_per_mtok} image]\
+                           [, {long_audio_usd_per_mtok} audio]";
+
+const ARRIVED: &str = "{request} arrives[ in {task}][ for {tenant}]:";
+
+const NEEDS: &str = "[ needs {capabilities},][ only in {regions},][ only on {deployments},][ {data_class} data,]\
+                     [ for {task_type},][ over {protocol},][ with {contract},]";
+
+const TOKENS: &str = "[ {input_tokens} tokens in,][ {cache_read_tokens} from the cache,]\
+                      [ {cache_write_tokens} into the cache,][ {image_tokens} image,][ {audio_tokens} audio,]\
+                      [ at most {output_tokens_max} out]";
+
+const MAXIMA: &str = "[, at most {cost_max_usd}][, at most {tokens_max} tokens][, answer by {deadline_ns}]";
+
+const USED: &str = "[, {input_tokens} tokens in][, {cache_read_tokens} from the cache]\
+                    [, {cache_write_tokens} into the cache][, {image_tokens} image][, {audio_tokens} audio]\
+                    [, {output_tokens} out]";
+
+/// A route whose model and provider have no names of their own is called by its own name alone.
+fn maker(values: &Values) -> &'static str {
+    let has = |field| values.get(field) != values.get(Field::Route);
+    if has(Field::Model) || has(Field::Provider) {
+        "route {route}: {model} of {provider},"
+    } else {
+        "route {route}:"
+    }
+}
+
+/// What any route is unless it says otherwise, a shared endpoint somewhere, is not said.
+fn place(values: &Values) -> &'static str {
+    let is = |field, unsaid: &str| values.text(field).is_none_or(|word| word == unsaid);
+    match (is(Field::Region, "anywhere"), is(Field::Deployment, "shared")) {
+        (true, true) => "",
+        (false, true) => " in {region},",
+        (true, false) => " {deployment},",
+        (false, false) => " {deployment} in {region},",
+    }
+}
+
+fn role(word: &str) -> &'static str {
+    match word {
+        "primary" => "{request} calls {route}",
+        "retry" => "{request} calls {route} again",
+        "fallback" => "{request} falls back to {route}",
+        _ => "{request} makes a {role} call to {route}",
+    }
+}
+
+fn cap(values: &Values) -> &'static str {
+    match (values.get(Field::Cap), values.get(Field::CapTokens)) {
+        (Some(_), Some(_)) => " may use {cap_usd} and {cap_tokens} tokens",
+        (Some(_), None) => " may use {cap_usd}",
+        (None, Some(_)) => " may use {cap_tokens} tokens",
+        (None, None) => " has no cap",
+    }
+}
+
+fn delivery(word: &str) -> &'static str {
+    if word == "stream" { ", as a stream" } else { "" }
+}
+
+fn wait(word: &str) -> &'static str {
+    match word {
+        "deadline" => "the deadline of {request} comes",
+        "attempt" => "the time for {call} on {route} is over",
+        "first_byte" => "{call} on {route} has not begun to answer",
+        "idle" => "{call} on {route} has fallen silent",
+        "receipt" => "no receipt for {call} on {route} has come",
+        "health" => "the cooldown of health {health} is over",
+        "retry" => "the wait of {request} is over",
+        _ => "a wait is over: {wait}",
+    }
+}
+
+fn command(word: &str) -> &'static str {
+    match word {
+        "reset_bench" => "an operator frees ",
+        "reset_breaker" => "an operator resets breaker {breaker}",
+        "reset_health" => "an operator resets health {health}",
+        _ => "an operator orders {command} ",
+    }
+}
+
+fn subject(scope: &str) -> &'static str {
+    match scope {
+        "credential" => "credential {credential}",
+        "project" => "project {project}",
+        "model" => "model {model} for project {project}",
+        "provider" => "provider {provider}",
+        "route" => "route {route}",
+        _ => "",
+    }
+}
+
+fn script(word: &str) -> &'static str {
+    if word == "forbidden" { ", a call that its script forbids" } else { "" }
+}
+
+fn result(word: &str) -> &'static str {
+    match word {
+        "answered" => "{call} on {route} ends after {elapsed_ns} with an answer",
+        "failed" => "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}]",
+        "cancelled" => "{call} on {route} is cut off after {elapsed_ns}",
+        _ => "{call} on {route} ends after {elapsed_ns}: {result}",
+    }
+}
+
+fn bill(values: &Values) -> &'static str {
+    if values.get(Field::Bill).is_some() { ", billed {bill_usd}" } else { ", at a price that nobody says" }
+}
+
+fn choice(values: &Values) -> &'static str {
+    if values.get(Field::Chosen).is_some() {
+        "{chosen} is chosen for {request}"
+    } else {
+        "no route is left for {request}"
+    }
+}
+
+fn outcome(word: &str) -> &'static str {
+    match word {
+        "answered" => "{request} is answered by {route}",
+        "truncated" => "{request} breaks off on {route}: truncated",
+        "terminal" => "{request} stops: {class} ({code})",
+        "exhausted" => "{request} is exhausted by its limit of {limit}",
+        "BUDGET_EXCEEDED" => "{request} ends with BUDGET_EXCEEDED for the {level}",
+        "all_gated" => "{request} finds every route closed[ until {retry_at_ns}]",
+        "no_eligible_route" => "{request} may use no route",
+        "deadline_exceeded" => "{request} is over its deadline",
+        "abandoned" => "{request} is abandoned by its caller",
+        _ => "{request} ends: {outcome}",
+    }
+}
+
+fn denial(unit: &str) -> &'static str {
+    match unit {
+        "money" => {
+            "{settled_usd} settled + {held_usd} held + {wanted_usd} wanted = {projected_usd}, \
+             above {cap_usd}, the cap of the {level}"
+        }
+        "tokens" => {
+            "{settled_tokens} settled + {held_tokens} held + {wanted_tokens} wanted = {projected_tokens} tokens, \
+             above {cap_tokens}, the cap of the {level}"
+        }
+        _ => "the cap of the {level}",
+    }
+}
+
+fn resend(word: &str) -> &'static str {
+    match word {
+        "same" => "; worth sending again later",
+        "other" => "; worth sending elsewhere only",
+        "none" => "; not worth sending again",
+        _ => "; worth sending again: {resend}",
+    }
+}
+
+fn standing(word: &str) -> &'static str {
+    if word == "stale" { ", too late to count" } else { "" }
+}
+
+fn until(values: &Values) -> &'static str {
+    if values.get(Field::Until).is_some() { " until {until_ns}" } else { " until an operator frees it" }
+}
+
+fn basis(word: &str) -> &'static str {
+    match word {
+        "receipt" => "{call} is settled by its receipt,",
+        "assumed" => "{call} is settled at its worst case, for want of a receipt,",
+        "corrected" => "{call} is settled anew, by a late receipt,",
+        _ => "{call} is settled ({basis})",
+    }
+}
+
+fn refusal(word: &str) -> &'static str {
+    match word {
+        "deadline" => "only {left_ns} is left",
+        "too_long" => "that is longer than the policy waits ({left_ns} left)",
+        _ => "{why}",
+    }
+}

@@ -1,0 +1,332 @@
+//! A trace as a story: one readable line an entry, with its time, its number and the number of its cause.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::field::Field;
+use super::fields::{Sink, fields};
+use super::kind::Kind;
+use super::phrases::{candidate, phrases, won};
+use super::reading::{Reading, Values};
+use super::roll::Roll;
+use super::text::Text;
+use crate::policy::{breaker, health};
+use crate::sim::{Catalog, Entry, Observer};
+use crate::units::Money;
+
+/// What a story is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum About {
+    /// Everything.
+    Everything,
+    /// One request and what concerns it: its own entries, what was closed, sick or benched when it arrived, and
+    /// what moved while it was open.
+    Request(String),
+}
+
+impl About {
+    /// Whether a line could come of `entry`: asked before anything is put together. The roll must have noted it.
+    pub fn may_concern(&self, entry: &Entry<'_>, roll: &Roll, catalog: &Catalog) -> bool {
+        let About::Request(name) = self else { return true };
+        let mut whose = Whose { name, others: false };
+        fields(entry, roll, catalog, &mut whose);
+        !whose.others
+    }
+}
+
+/// Tells the story of a run while it happens.
+#[derive(Clone, Debug)]
+pub struct Story<'a> {
+    catalog: &'a Catalog,
+    roll: Roll,
+    plot: Plot,
+}
+
+impl<'a> Story<'a> {
+    /// A story of a run with this catalogue.
+    pub fn new(catalog: &'a Catalog, about: About) -> Story<'a> {
+        Story { catalog, roll: Roll::default(), plot: Plot::new(about) }
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> &[String] {
+        &self.plot.lines
+    }
+}
+
+impl Observer for Story<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.roll.note(entry);
+        if self.plot.about.may_concern(entry, &self.roll, self.catalog) {
+            self.plot.take(&Reading::of(entry, &self.roll, self.catalog));
+        }
+    }
+}
+
+/// Chooses and words the lines of a story, from readings in their order.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    about: About,
+    phase: Phase,
+    lines: Vec<String>,
+    told: BTreeSet<u64>,
+    /// What stands before the request arrives, by what it is about.
+    standing: BTreeMap<String, Reading>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Before,
+    During,
+    After,
+}
+
+impl Plot {
+    /// Nothing yet.
+    pub fn new(about: About) -> Plot {
+        let (lines, told, standing) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
+        Plot { about, phase: Phase::Before, lines, told, standing }
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// Takes in one entry.
+    pub fn take(&mut self, reading: &Reading) {
+        let About::Request(name) = &self.about else { return self.tell(reading) };
+        match reading.values.text(Field::Request) {
+            Some(request) if request == name => self.follow(reading),
+            Some(_) => {}
+            None => self.overhear(reading),
+        }
+    }
+
+    /// An entry of the request.
+    fn follow(&mut self, reading: &Reading) {
+        if reading.kind == Kind::Arrived {
+            let mut before: Vec<Reading> = std::mem::take(&mut self.standing).into_values().collect();
+            before.retain(|before| stands_for(before, reading));
+            before.sort_by_key(|before| before.seq);
+            before.iter().for_each(|before| self.tell(before));
+            self.phase = Phase::During;
+        }
+        self.tell(reading);
+        if reading.kind == Kind::Closed {
+            self.phase = Phase::After;
+        }
+    }
+
+    /// An entry of no request.
+    fn overhear(&mut self, reading: &Reading) {
+        let is_caused = reading.cause.is_some_and(|cause| self.told.contains(&cause));
+        if matches!(reading.kind, Kind::DeclaredLimits | Kind::DeclaredRoute) {
+            self.tell(reading);
+        } else {
+            match self.phase {
+                Phase::Before => self.keep(reading),
+                Phase::During => self.tell(reading),
+                Phase::After if is_caused => self.tell(reading),
+                Phase::After => {}
+            }
+        }
+    }
+
+    /// Keeps the last thing said about a subject, unless it says that all is well.
+    fn keep(&mut self, reading: &Reading) {
+        let stays =
+            [Kind::DeclaredTenant, Kind::DeclaredTask, Kind::BreakerMoved, Kind::HealthMoved, Kind::Benched];
+        let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
+        let subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
+        let well = [breaker::State::Closed.label(), health::State::Healthy.label()];
+        let is_well = reading.values.text(Field::To).is_some_and(|to| well.contains(&to));
+        if reading.kind == Kind::Freed || is_well {
+            self.standing.remove(&subject);
+        } else if stays.contains(&reading.kind) {
+            self.standing.insert(subject, reading.clone());
+        }
+    }
+
+    fn tell(&mut self, reading: &Reading) {
+        self.told.insert(reading.seq);
+        self.lines.extend(worded(reading));
+    }
+}
+
+/// What an entry can be about, beside a request.
+const SUBJECTS: [Field; 10] = [
+    Field::Scope,
+    Field::Credential,
+    Field::Project,
+    Field::Model,
+    Field::Provider,
+    Field::Route,
+    Field::Breaker,
+    Field::Health,
+    Field::Task,
+    Field::Tenant,
+];
+
+/// Whether what stands matters to a request: of tenants and tasks only its own do.
+fn stands_for(standing: &Reading, arrived: &Reading) -> bool {
+    let own = |field: Field| arrived.values.get(field) == standing.values.get(field);
+    (standing.kind != Kind::DeclaredTenant || own(Field::Tenant))
+        && (standing.kind != Kind::DeclaredTask || own(Field::Task))
+}
+
+/// Listens for a request that is not `name`.
+struct Whose<'a> {
+    name: &'a str,
+    others: bool,
+}
+
+impl Sink for Whose<'_> {
+    fn text(&mut self, field: Field, text: Text<'_>) {
+        self.others |= field == Field::Request && !text.is(self.name);
+    }
+
+    fn number(&mut self, _: Field, _: u64) {}
+
+    fn money(&mut self, _: Field, _: Money) {}
+
+    fn list(&mut self, _: Field) {}
+
+    fn open(&mut self) {}
+
+    fn close(&mut self) {}
+
+    fn end(&mut self) {}
+}
+
+/// The line of `reading`, and one more for each candidate that was not chosen.
+pub fn worded(reading: &Reading) -> Vec<String> {
+    let at = reading.at.to_string();
+    let seq = format!("#{}", reading.seq);
+    let cause = reading.cause.map_or(String::new(), |cause| format!("← #{cause}"));
+    let mut lines = vec![format!("{at:>10}  {seq:<4} {cause:<6}  {}", sentence(reading))];
+    let others = reading.candidates.iter().filter(|other| !is_chosen(other));
+    lines.extend(others.map(|other| format!("{:>26}· {}", "", spoken(&candidate(other), other))));
+    lines
+}
+
+/// What `reading` says, in one sentence.
+pub fn sentence(reading: &Reading) -> String {
+    let said = spoken(&phrases(reading.kind, &reading.values), &reading.values);
+    let chosen = reading.candidates.iter().find(|candidate| is_chosen(candidate));
+    match chosen {
+        Some(chosen) => {
+            format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&won(chosen), chosen))
+        }
+        None => said,
+    }
+}
+
+fn routes(n: usize) -> String {
+    if n == 1 { "1 route".to_owned() } else { format!("{n} routes") }
+}
+
+fn is_chosen(candidate: &Values) -> bool {
+    candidate.text(Field::Verdict) == Some("chosen")
+}
+
+fn spoken(phrases: &[&str], values: &Values) -> String {
+    phrases.iter().map(|phrase| filled(phrase, values)).collect()
+}
+
+/// The phrase with its fields filled in, without the parts in `[…]` that lack one.
+fn filled(phrase: &str, values: &Values) -> String {
+    let mut said = String::new();
+    let mut rest = phrase;
+    while let Some((plain, optional)) = rest.split_once('[') {
+        let (optional, after) = optional.split_once(']').expect("a phrase closes its brackets");
+        said.push_str(&replaced(plain, values).0);
+        if let (part, Lack::Nothing) = replaced(optional, values) {
+            said.push_str(&part);
+        }
+        rest = after;
+    }
+    said + &replaced(rest, values).0
+}
+
+/// Whether fields were absent.
+enum Lack {
+    Nothing,
+    Something,
+}
+
+fn replaced(part: &str, values: &Values) -> (String, Lack) {
+    let (mut said, mut lack, mut rest) = (String::new(), Lack::Nothing, part);
+    while let Some((plain, field)) = rest.split_once('{') {
+        let (field, after) = field.split_once('}').expect("a phrase closes its braces");
+        let value = Field::named(field).and_then(|field| values.say(field));
+        if value.is_none() {
+            lack = Lack::Something;
+        }
+        said.push_str(plain);
+        said.push_str(value.as_deref().unwrap_or("?"));
+        rest = after;
+    }
+    (said + rest, lack)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::samples;
+
+    fn story(about: About, play: impl Fn(&mut Story<'_>)) -> String {
+        let catalog = samples::catalog();
+        let mut story = Story::new(&catalog, about);
+        play(&mut story);
+        story.lines().join("\n")
+    }
+
+    #[test]
+    fn a_trace_reads_as_a_story() {
+        let story = story(About::Everything, |story| samples::bounded(story));
+        for line in [
+            "      0 ms  #5           req-demo-002 arrives in task-1 for tenant-7f3a: needs tools+json, only in \
+             region-a, restricted data, 8000 tokens in, at most 1000 out, at most $0.030, answer by 1200 ms",
+            "      0 ms  #6   ← #5    primary is chosen for req-demo-002 out of 2 routes, on order, worst case $0.016",
+            "                          · fallback: outranked on order, worst case $0.016",
+            "     80 ms  #10          req-demo-002#1 on primary fails after 80 ms: rate_limited, in truth \
+             rate_limit, billed $0.000",
+            "     80 ms  #14  ← #10   req-demo-002 will try again in 100 ms, at 180 ms, on fallback for at most \
+             $0.016",
+            "    630 ms  #23  ← #20   req-demo-002 is answered by fallback; calls made: 2, time taken 630 ms, \
+             left 570 ms",
+        ] {
+            assert!(story.lines().any(|told| told == line), "{line}\nin\n{story}");
+        }
+    }
+
+    #[test]
+    fn no_phrase_asks_for_a_field_that_its_entry_lacks() {
+        for story in [
+            story(About::Everything, |story| samples::bounded(story)),
+            story(About::Everything, |story| samples::oddities(story)),
+        ] {
+            assert!(!story.contains(['?', '{', '}', '[', ']']), "{story}");
+            assert!(!story.lines().any(|line| line.ends_with([' ', ':', ','])), "{story}");
+        }
+    }
+
+    #[test]
+    fn the_story_of_one_request_has_what_concerns_it_and_nothing_else() {
+        let both = |story: &mut Story<'_>| {
+            samples::oddities(story);
+            samples::bounded(story);
+        };
+        let about = |name: &str| story(About::Request(name.to_owned()), both);
+        let own = about("req-demo-002");
+        assert!(own.contains("req-demo-002 is answered by fallback") && !own.contains("load/17"), "{own}");
+        let stood = "breaker north/aurora-1/region-a goes from CLOSED to OPEN";
+        let (before, after) = own.split_once("req-demo-002 arrives").unwrap();
+        assert!(before.contains(stood) && before.contains("tenant tenant-7f3a"), "{own}");
+        assert!(!before.contains("health north/aurora-1/region-a goes"), "it is healthy again: {own}");
+        assert!(!before.contains("is left alone"), "everything was freed: {own}");
+        assert!(!after.contains(stood), "{own}");
+        let other = about("load/17");
+        assert!(other.contains(stood) && !other.contains("req-demo-002"), "{other}");
+    }
+}
