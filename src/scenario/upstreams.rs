@@ -10,7 +10,7 @@ use crate::policy::prices::Usage;
 use crate::policy::taxonomy::{Class, Diagnosis};
 use crate::sim::{Billed, CancelBill, Fault, Latency, OnCancel, Reply, Then, Upstream, Used};
 use crate::units::{Duration, Names, Ratio, Timestamp};
-use crate::wire::{Response, classify};
+use crate::wire::{Response, diagnose};
 
 /// The longest first or next reply of an upstream that says nothing: it answers well after half a second.
 const UNSTATED: Duration = Duration::from_millis(500);
@@ -100,7 +100,7 @@ fn failure(f: &mut Form<'_, '_>, names: &mut Names) -> Option<(Diagnosis, Class)
         }
         return None;
     }
-    let diagnosis = classify(&response, names);
+    let diagnosis = diagnose(&response, names);
     Some((diagnosis, truth.unwrap_or(diagnosis.class)))
 }
 

@@ -16,3 +16,5 @@ mod readme;
 mod reference;
 mod support;
 mod tidy;
+mod wire_properties;
+mod wire_vectors;

@@ -1,0 +1,52 @@
+//! One provider failure a row: what it means, how long to stay away, what to bench, whether it speaks of health.
+
+use super::{rows, text};
+use faultlab::wire::{Dialect, Input, Verdict, classify};
+use serde_json::{Value, json};
+
+/// Rows that are labelled ambiguous and that we read otherwise, each with the reason.
+const ARGUED: [(&str, &str); 3] = [
+    ("azure-005", "nothing in the response says that the deployment is a reserved one"),
+    (
+        "anthropic-022",
+        "without a clock or a unified header one such answer is a rate limit; repeats are for policy",
+    ),
+    (
+        "gemini-027",
+        "an answer with 499 was read, so it was not us who hung up; Google's own client retries it",
+    ),
+];
+
+#[test]
+fn every_recorded_failure_means_what_it_meant() {
+    let dialect = Dialect::standard();
+    let rows = rows("provider_errors");
+    assert!(rows.len() >= 250, "only {} rows", rows.len());
+    let mut wrong = Vec::new();
+    for row in &rows {
+        let verdict = classify(&Input::from_json(row.clone()), &dialect);
+        let differences = differences(&row["expect"], &verdict);
+        let argued = row["ambiguous"] == json!(true) && ARGUED.iter().any(|(id, _)| *id == text(row, "id"));
+        if !differences.is_empty() && !argued {
+            let ambiguous = if row["ambiguous"] == json!(true) { " (ambiguous)" } else { "" };
+            let by: Vec<String> = verdict.decided_by.iter().map(ToString::to_string).collect();
+            let id = text(row, "id");
+            wrong.push(format!("{id}{ambiguous}: {} by {} {by:?}", differences.join(", "), verdict.rule));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} rows differ:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+}
+
+/// What differs, as `field ours for theirs`.
+fn differences(expect: &Value, verdict: &Verdict) -> Vec<String> {
+    let ours = [
+        ("class", json!(verdict.label())),
+        ("retry_after_ms", json!(verdict.retry_after_ms)),
+        ("scope", json!(verdict.scope.label())),
+        ("health_signal", json!(verdict.health_signal)),
+        ("resend", json!(verdict.resend.label())),
+        ("resets_at", json!(verdict.resets_at.map(|at| at.to_string()))),
+    ];
+    let differing = ours.iter().filter(|(field, ours)| expect[field] != *ours);
+    differing.map(|(field, ours)| format!("{field} {ours} for {}", expect[field])).collect()
+}
