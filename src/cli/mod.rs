@@ -2,10 +2,12 @@
 
 mod args;
 mod check;
+mod classify;
 mod exit;
 mod human;
 mod list;
 mod load;
+mod responses;
 mod run;
 mod terminal;
 mod verify;
@@ -35,6 +37,7 @@ fn act(cli: Cli) -> Exit {
         Some(Command::Run(args)) => run::run(&args, &terminal),
         Some(Command::List { format }) => list::list(format, &terminal),
         Some(Command::Check { files }) => check::check(&files, &terminal),
+        Some(Command::Classify(args)) => classify::classify(&args, &terminal),
         Some(Command::Why(args)) => why::why(&args, &terminal),
         Some(Command::Verify { scenarios, seed }) => verify::verify(&scenarios, seed, &terminal),
     };

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod expectations;
+mod faults;
 mod findings;
 mod form;
 mod latency;
@@ -60,6 +61,9 @@ pub struct Variant {
     pub seeds: RangeInclusive<u64>,
     /// The laws that it must break in at least one run; it may break no other.
     pub breaks: Vec<Law>,
+    /// How its policy reads responses, as the file says it; empty is the standard dialect. The failures in the setup
+    /// have been read in it already.
+    pub dialect: String,
     setup: Setup,
 }
 

@@ -1,6 +1,7 @@
 //! `[policy]`: every knob of a gateway. The right value is the default; a wrong one names the incident that
 //! taught it and the law that it breaks.
 
+use super::faults;
 use super::findings::{About, about, knob};
 use super::form::Form;
 use super::lower::{Domain, World};
@@ -23,6 +24,7 @@ const DOMAINS: &[(&str, Domain)] = &[
 
 /// All knobs.
 pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
+    world.ear = faults::ear(f);
     world.policy.eligibility = f.table("eligibility", eligibility);
     world.policy.ranking = f.table("ranking", ranking);
     world.policy.retry = f.table("retry", retry);

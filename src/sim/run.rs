@@ -5,7 +5,7 @@ use super::agenda::{Event, Rank};
 use super::catalog::RequestName;
 use super::entry::{Declared, Entry, Observer, What};
 use super::setup::Setup;
-use super::world::World;
+use super::world::{End, World};
 use crate::gateway::{Action, Decision, Effect, Effects, Input, Request, Wait};
 use crate::units::draw::mix;
 use crate::units::{Purpose, RouteId, TaskId, TenantId, Timestamp};
@@ -135,8 +135,8 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
         }
         Event::End { call, stamp } => {
             if world.is_current(call, stamp) {
-                let (receipt, truth, code, origin) = world.end(call);
-                let what = What::CallEnded { call, truth, code, receipt: &receipt };
+                let End { receipt, truth, health, code, origin } = world.end(call);
+                let what = What::CallEnded { call, truth, health, code, receipt: &receipt };
                 let cause = scribe.write(at, Some(origin), what);
                 tell(world, at, cause, Input::Ended(call, receipt), scribe, effects);
             }
@@ -287,8 +287,8 @@ mod tests {
     use crate::policy::prices::{Prices, Tier, Usage};
     use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
     use crate::sim::{
-        Billed, Catalog, CredentialFact, Latency, OnCancel, Reply, RouteFact, Source, SourceFact, SourceKind,
-        Template, Then, Upstream, Used,
+        Billed, Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source,
+        SourceFact, SourceKind, Template, Then, Upstream, Used,
     };
     use crate::units::{
         BreakerId, CredentialId, Duration, HealthId, ModelId, Money, Price, ProjectId, ProviderId, Set64,
@@ -385,11 +385,12 @@ mod tests {
             scope: Scope::Model,
             resend: Resend::Same,
             hint: Hint::Absent,
+            health: None,
             rule,
             code: rule,
         };
         Reply {
-            failure: Some((diagnosis, Class::RateLimit)),
+            failure: Some(FailedReply::told_truly(diagnosis)),
             usage: Used::Exactly(Usage::default()),
             ..answer(MS(80))
         }

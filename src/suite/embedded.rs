@@ -21,4 +21,4 @@ macro_rules! suite {
     };
 }
 
-const SUITE: &[Embedded] = suite!["routing", "bounded-429", "terminal-errors", "budget-audit"];
+const SUITE: &[Embedded] = suite!["routing", "bounded-429", "terminal-errors", "budget-audit", "look-alikes"];

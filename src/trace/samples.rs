@@ -198,6 +198,7 @@ fn rate_limited(catalog: &Catalog, hint: Hint) -> Diagnosis {
         scope: Scope::Credential,
         resend: Resend::Same,
         hint,
+        health: None,
         rule: name(catalog, "status:429"),
         code: name(catalog, "rate_limited"),
     }
@@ -233,7 +234,7 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     let truth = Some(Class::RateLimit);
     stage.first(
         at(80),
-        What::CallEnded { call: CALL[0], truth, code: Some(diagnosis.code), receipt: &nothing },
+        What::CallEnded { call: CALL[0], truth, health: None, code: Some(diagnosis.code), receipt: &nothing },
     );
     stage.decide(Decision::Classified { call: CALL[0], diagnosis });
     end(&mut stage, CALL[0], Money::ZERO, 0, (truth, Signal::Neutral));
@@ -252,7 +253,10 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     begin(&mut stage, &call(2, FALLBACK, Role::Fallback));
     let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
     let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
-    stage.first(at(630), What::CallEnded { call: CALL[1], truth: None, code: None, receipt: &paid });
+    stage.first(
+        at(630),
+        What::CallEnded { call: CALL[1], truth: None, health: None, code: None, receipt: &paid },
+    );
     end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
     let outcome = Outcome::Answered { route: FALLBACK };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(570) });
@@ -361,7 +365,8 @@ fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     let results = [Answer::Cancelled, Answer::Failed(rate_limited(catalog, Hint::Absent))];
     for result in results {
         let receipt = Receipt { result, usage, bill: Bill::Unknown };
-        stage.then(What::CallEnded { call, truth: Some(Class::Overload), code: None, receipt: &receipt });
+        let (truth, health) = (Some(Class::Overload), Some(Signal::Neutral));
+        stage.then(What::CallEnded { call, truth, health, code: None, receipt: &receipt });
     }
 }
 
@@ -391,7 +396,8 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         stage.decide(Decision::Denied { request: REQUEST, route: FALLBACK, denied });
     }
     for hint in [Hint::After(ms(30_000)), Hint::At(at(31_000))] {
-        stage.decide(Decision::Classified { call, diagnosis: rate_limited(catalog, hint) });
+        let diagnosis = Diagnosis { health: Some(Signal::Bad), ..rate_limited(catalog, hint) };
+        stage.decide(Decision::Classified { call, diagnosis });
     }
     let transition = breaker::Transition {
         from: breaker::State::Closed,

@@ -2,6 +2,7 @@
 //! fault is stated, not computed by the classifier that is being judged.
 
 use super::Input;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use serde_json::Value;
 
@@ -22,6 +23,8 @@ pub struct Case {
     pub case: String,
     /// What it means; `None` if it is no failure.
     pub truth: Option<Class>,
+    /// What it says about health, where that is not what its class says.
+    pub health: Option<Signal>,
     /// What comes over the wire.
     pub input: Input,
 }
@@ -35,7 +38,9 @@ impl Catalogue {
             let (provider, case, word) = (text("provider")?, text("case")?, text("truth")?);
             let truth = Class::ALL.into_iter().find(|class| class.label() == word);
             (truth.is_some() || word == "none").then_some(())?;
-            Some(Case { provider, case, truth, input: Input::from_json(value) })
+            let signals = [Signal::Good, Signal::Bad, Signal::Neutral].into_iter();
+            let health = text("health").and_then(|word| signals.clone().find(|one| one.label() == word));
+            Some(Case { provider, case, truth, health, input: Input::from_json(value) })
         };
         Catalogue { cases: LINES.lines().filter_map(case).collect() }
     }
@@ -72,6 +77,9 @@ mod tests {
         for one in Catalogue::standard().cases() {
             let verdict = classify(&one.input, &dialect);
             assert_eq!(verdict.class, one.truth, "{} {}: {verdict:?}", one.provider, one.case);
+            let mut names = crate::units::Names::default();
+            let health = verdict.diagnosis("", &mut names).and_then(|diagnosis| diagnosis.health);
+            assert_eq!(health, one.health, "{} {}: {verdict:?}", one.provider, one.case);
         }
     }
 }

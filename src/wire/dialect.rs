@@ -115,6 +115,21 @@ pub(super) struct Speaker {
 }
 
 impl Dialect {
+    /// The names of [`Dialect::named`].
+    pub const NAMES: [&'static str; 5] = ["standard", "strict", "lenient_sdk", "status_only", "adr_113"];
+
+    /// The dialect of a name, as scenarios and the command line have it.
+    pub fn named(name: &str) -> Option<Dialect> {
+        match name {
+            "standard" => Some(Dialect::standard()),
+            "strict" => Some(Dialect::standard().strict()),
+            "lenient_sdk" => Some(Dialect::standard().lenient_sdk()),
+            "status_only" => Some(Dialect::status_only()),
+            "adr_113" => Some(Dialect::adr_113()),
+            _ => None,
+        }
+    }
+
     /// The dialects of all known providers.
     pub fn standard() -> Dialect {
         let mut tables = Tables::default();
@@ -134,6 +149,13 @@ impl Dialect {
         let mut dialect = Dialect::standard();
         dialect.tables.read(text, Rank::User)?;
         Ok(dialect)
+    }
+
+    /// The provider at `host`, by the end of its name (`z.ai`) or else the last part of it (`azure`) that is known.
+    pub fn provider_of(&self, host: &str) -> Option<String> {
+        let known = |part: &&str| self.tables.providers.iter().skip(1).any(|one| one.is_called(part));
+        let ends = std::iter::successors(Some(host), |end| end.split_once('.').map(|(_, rest)| rest));
+        ends.into_iter().find(known).or_else(|| host.rsplit('.').find(known)).map(str::to_owned)
     }
 
     /// The same, reading waits as forgivingly as the SDKs do.

@@ -126,15 +126,18 @@ impl Input {
 }
 
 impl Kind {
+    /// Every kind with its word.
+    pub(super) const WORDS: [(&'static str, Kind); 6] = [
+        ("http", Kind::Http),
+        ("stream_event", Kind::StreamEvent),
+        ("stream_end", Kind::StreamEnd),
+        ("transport", Kind::Transport),
+        ("sdk_exception", Kind::SdkException),
+        ("local_stop", Kind::LocalStop),
+    ];
+
     fn named(word: &str) -> Kind {
-        match word {
-            "stream_event" => Kind::StreamEvent,
-            "stream_end" => Kind::StreamEnd,
-            "transport" => Kind::Transport,
-            "sdk_exception" => Kind::SdkException,
-            "local_stop" => Kind::LocalStop,
-            _ => Kind::Http,
-        }
+        Kind::WORDS.iter().find(|(known, _)| *known == word).map_or(Kind::Http, |(_, kind)| *kind)
     }
 }
 

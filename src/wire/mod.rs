@@ -7,6 +7,7 @@
 //! [`diagnose`] is the short door for scripted replies of a status and a code.
 
 mod answer;
+mod capture;
 mod catalogue;
 mod clock;
 mod dates;
@@ -30,6 +31,7 @@ mod verdict;
 mod words;
 mod wrong;
 
+pub use capture::{from_capture, from_http, status_line};
 pub use catalogue::{Case, Catalogue};
 pub use clock::Clock;
 pub use dialect::{Dialect, DialectError};
@@ -38,7 +40,7 @@ pub use retry_after::{
     Honoured, Parsed, Policy, Reading, Reason, Remaining, go_duration, honour, protobuf_duration, rate_limit,
     rate_limit_policies, reset, retry_after, retry_after_ms, rfc3339, unix_seconds,
 };
-pub use scripted::{Response, diagnose};
+pub use scripted::{Response, diagnose, hear};
 pub use sdk::{Sdk, SdkWait, sdk_wait};
 pub use verdict::{Field, Verdict};
 

@@ -1,5 +1,7 @@
 //! Scripted replies: a status, a code of the lab and a wait, as scenario files write them.
 
+use super::dialect::{Dialect, Method};
+use super::input::{Body, Input, Kind, Transport};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use crate::units::{Duration, Names};
 
@@ -35,7 +37,39 @@ pub fn diagnose(response: &Response<'_>, names: &mut Names) -> Diagnosis {
         (None, Some(status)) => names.intern(&format!("status_{status}")),
         (None, None) => names.intern("no_response"),
     };
-    Diagnosis { class, scope, resend, hint, rule: names.intern(name), code }
+    Diagnosis { class, scope, resend, hint, health: None, rule: names.intern(name), code }
+}
+
+/// What `response` means in `dialect`: the codes of the lab mean the same in every dialect that reads by rules; one
+/// that is wrong on purpose gets the response as it would come over the wire. `None` if it hears an answer.
+pub fn hear(response: &Response<'_>, dialect: &Dialect, names: &mut Names) -> Option<Diagnosis> {
+    let plain = diagnose(response, names);
+    match dialect.method {
+        Method::Rules => Some(plain),
+        Method::StatusOnly | Method::Adr113 => {
+            let code = names.text(plain.code).to_owned();
+            super::classify(&wire(response), dialect).diagnosis(&code, names)
+        }
+    }
+}
+
+/// The response as it would come over the wire.
+fn wire(response: &Response<'_>) -> Input {
+    const BROKEN: [&str; 3] = ["connect_failed", "connection_reset", "stream_cut"];
+    let provider = "lab".to_owned();
+    let code = response.code.unwrap_or_default();
+    if response.status.is_none() || BROKEN.contains(&code) {
+        let transport = Some(Transport { code: code.to_owned(), ..Transport::default() });
+        return Input { provider, kind: Kind::Transport, transport, ..Input::default() };
+    }
+    let seconds = response.retry_after.map(|wait| wait.nanos().div_ceil(1_000_000_000).to_string());
+    Input {
+        provider,
+        status: response.status,
+        headers: seconds.map(|seconds| ("retry-after".to_owned(), seconds)).into_iter().collect(),
+        body: Body::Json(serde_json::json!({ "error": { "code": code } })),
+        ..Input::default()
+    }
 }
 
 /// One rule: which responses it is for, and what they mean.

@@ -1,6 +1,7 @@
 //! The answer of the classifier.
 
 use super::Phase;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use crate::units::{Duration, Names};
 use jiff::Timestamp;
@@ -71,12 +72,14 @@ impl Verdict {
 
     /// As the machines of the policy take it; `None` if it is no failure. `code` names the failure in the trace.
     pub fn diagnosis(&self, code: &str, names: &mut Names) -> Option<Diagnosis> {
-        let wait = self.retry_after_ms.map(Duration::from_millis);
+        let (class, wait) = (self.class?, self.retry_after_ms.map(Duration::from_millis));
+        let health = if self.health_signal { Signal::Bad } else { Signal::Neutral };
         Some(Diagnosis {
-            class: self.class?,
+            class,
             scope: self.scope,
             resend: self.resend,
             hint: wait.map_or(Hint::Absent, Hint::After),
+            health: (health != class.meaning()).then_some(health),
             rule: names.intern(self.rule),
             code: names.intern(code),
         })
