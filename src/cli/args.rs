@@ -98,7 +98,7 @@ pub(super) struct ClassifyArgs {
     /// JSON objects (one a line, over several, or in a list), a HAR file, or the output of `curl -i`; `-` is stdin
     #[arg(value_name = "FILE", default_value = "-")]
     pub(super) file: PathBuf,
-    /// Words of your own, asked before the standard ones; or standard, strict, lenient_sdk, status_only, adr_113
+    /// Words of your own, asked before the standard ones; or standard, as_sent, lenient_sdk, status_only, adr_113
     #[arg(long, value_name = "FILE|NAME")]
     pub(super) dialect: Option<PathBuf>,
     /// Who answered, where a response does not say

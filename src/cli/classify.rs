@@ -189,7 +189,7 @@ fn human(text: &mut String, id: &Value, verdict: &Verdict) {
     let label = verdict.label();
     let _ = write!(
         text,
-        "{id:<16} {}{:width$}",
+        "{id:<20} {}{:width$}",
         paint(color, label),
         "",
         width = 20_usize.saturating_sub(label.len())

@@ -31,7 +31,7 @@ impl Ear {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Named {
     Standard,
-    Strict,
+    AsSent,
     LenientSdk,
     StatusOnly,
     Adr113,
@@ -41,8 +41,8 @@ enum Named {
 pub(super) fn ear(f: &mut Form<'_, '_>) -> Ear {
     let about_dialect = knob(
         "dialect",
-        "How responses are read: by all rules (`standard`); the same, with waits to the letter of the standard \
-         (`strict`) or as forgivingly as client libraries read them (`lenient_sdk`); or wrongly.",
+        "How responses are read: by all rules, with waits to the letter of the standard (`standard`); the same, with \
+         waits as providers send them (`as_sent`) or as client libraries read them (`lenient_sdk`); or wrongly.",
         &[
             ("status_only", "an empty account is waited for like a minute's limit", "terminal_stops"),
             ("adr_113", "a minute's limit that mentions billing stops everything", "outcome_is_true"),
@@ -50,7 +50,7 @@ pub(super) fn ear(f: &mut Form<'_, '_>) -> Ear {
     );
     let words = [
         ("standard", Named::Standard),
-        ("strict", Named::Strict),
+        ("as_sent", Named::AsSent),
         ("lenient_sdk", Named::LenientSdk),
         ("status_only", Named::StatusOnly),
         ("adr_113", Named::Adr113),
@@ -73,7 +73,7 @@ pub(super) fn ear(f: &mut Form<'_, '_>) -> Ear {
     said.extend(lines.iter().flat_map(|word| ["\n", &word.text]));
     let dialect = match named {
         Named::Standard => own,
-        Named::Strict => Some(own.unwrap_or_else(|| STANDARD.clone()).strict()),
+        Named::AsSent => Some(own.unwrap_or_else(|| STANDARD.clone()).as_sent()),
         Named::LenientSdk => Some(own.unwrap_or_else(|| STANDARD.clone()).lenient_sdk()),
         Named::StatusOnly => Some(Dialect::status_only()),
         Named::Adr113 => Some(Dialect::adr_113()),
@@ -109,10 +109,10 @@ fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedRepl
         if of_provider().next().is_none() {
             let mut known: Vec<&str> = CATALOGUE.cases().iter().map(|one| one.provider.as_str()).collect();
             known.dedup();
-            f.unknown("provider with real responses", &provider, known.iter().copied());
+            f.unknown("provider", &provider, known.iter().copied());
         } else {
             let known: Vec<&str> = of_provider().map(|one| one.case.as_str()).collect();
-            f.unknown(&format!("case of `{}`", provider.text), &case, known.iter().copied());
+            f.unknown(&format!("{} case", provider.text), &case, known.iter().copied());
         }
         return None;
     };
@@ -160,4 +160,76 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
         health: None,
         code: diagnosis.code,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::signal::Signal;
+    use crate::policy::taxonomy::Class;
+    use crate::scenario::load;
+    use crate::sim::FailedReply;
+
+    /// The failure of `reply` under the knobs `policy`.
+    fn read(policy: &str, reply: &str) -> FailedReply {
+        let text = format!(
+            "format = 1\ntitle = \"One route\"\n[policy]\n{policy}\n[[route]]\nname = \"a\"\n\
+             price = {{ input = \"$1.00/Mtok\", output = \"$8.00/Mtok\" }}\n\
+             upstream.replies = [{{ after = \"80 ms\", {reply} }}]\n\
+             [[request]]\nid = \"r\"\ntokens = {{ input = 8000, output_max = 1000 }}\n"
+        );
+        let scenario = load("one.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+        scenario.variants[0].setup().upstreams[0].script[0].failure.unwrap()
+    }
+
+    /// Under `policy` the gateway takes `reply` for `told`; it is `truth`.
+    fn check(policy: &str, reply: &str, told: Option<Class>, truth: Class) -> FailedReply {
+        let failure = read(policy, reply);
+        assert_eq!((failure.told.map(|told| told.class), failure.truth), (told, truth), "{policy} {reply}");
+        failure
+    }
+
+    #[test]
+    fn the_truth_of_a_real_response_is_the_same_in_every_dialect() {
+        let money = "fault = { provider = \"openai\", case = \"out_of_money\" }";
+        check("", money, Some(Class::Funds), Class::Funds);
+        check("dialect = \"status_only\"", money, Some(Class::RateLimit), Class::Funds);
+        let limit = "fault = { provider = \"gemini\", case = \"rate_limit\" }";
+        check("dialect = \"adr_113\"", limit, Some(Class::Funds), Class::RateLimit);
+        let own = "dialect_lines = \"provider openai\\ncode rate insufficient_quota\"";
+        check(own, money, Some(Class::RateLimit), Class::Funds);
+    }
+
+    #[test]
+    fn a_failure_in_an_answer_s_clothes_is_an_answer_to_those_who_look_at_the_status() {
+        let money = "fault = { provider = \"minimax\", case = \"out_of_money_in_200\" }";
+        check("", money, Some(Class::Funds), Class::Funds);
+        check("dialect = \"status_only\"", money, None, Class::Funds);
+    }
+
+    #[test]
+    fn a_scripted_failure_is_read_by_a_wrong_dialect_too() {
+        let money = "status = 429, code = \"insufficient_quota\"";
+        for right in ["", "dialect = \"lenient_sdk\"", "dialect = \"as_sent\""] {
+            check(right, money, Some(Class::Funds), Class::Funds);
+        }
+        check("dialect = \"status_only\"", money, Some(Class::RateLimit), Class::Funds);
+        check(
+            "dialect = \"status_only\"",
+            "status = 200, code = \"empty_answer\"",
+            None,
+            Class::InvalidAnswer,
+        );
+        let cut = "status = 200, code = \"stream_cut\"";
+        check("dialect = \"status_only\"", cut, Some(Class::Overload), Class::Overload);
+    }
+
+    #[test]
+    fn a_cold_start_is_an_overload_that_says_nothing_about_health() {
+        let cold = "fault = { provider = \"huggingface\", case = \"cold_start\" }";
+        let failure = check("", cold, Some(Class::Overload), Class::Overload);
+        let told = failure.told.and_then(|told| told.health);
+        assert_eq!((told, failure.health), (Some(Signal::Neutral), Some(Signal::Neutral)));
+        let wrong = read("dialect = \"adr_113\"", cold);
+        assert_eq!((wrong.told.and_then(|told| told.health), wrong.health), (None, Some(Signal::Neutral)));
+    }
 }

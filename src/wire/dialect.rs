@@ -25,7 +25,8 @@ use super::sign::Sign;
 use super::{clock::Clock, words};
 use crate::policy::taxonomy::Scope;
 
-const FILES: [(&str, &str); 32] = [
+/// Every file that is compiled in.
+pub(super) const FILES: [(&str, &str); 32] = [
     ("any", include_str!("dialects/any.txt")),
     ("anthropic", include_str!("dialects/anthropic.txt")),
     ("azure", include_str!("dialects/azure.txt")),
@@ -116,13 +117,13 @@ pub(super) struct Speaker {
 
 impl Dialect {
     /// The names of [`Dialect::named`].
-    pub const NAMES: [&'static str; 5] = ["standard", "strict", "lenient_sdk", "status_only", "adr_113"];
+    pub const NAMES: [&'static str; 5] = ["standard", "as_sent", "lenient_sdk", "status_only", "adr_113"];
 
     /// The dialect of a name, as scenarios and the command line have it.
     pub fn named(name: &str) -> Option<Dialect> {
         match name {
             "standard" => Some(Dialect::standard()),
-            "strict" => Some(Dialect::standard().strict()),
+            "as_sent" => Some(Dialect::standard().as_sent()),
             "lenient_sdk" => Some(Dialect::standard().lenient_sdk()),
             "status_only" => Some(Dialect::status_only()),
             "adr_113" => Some(Dialect::adr_113()),
@@ -130,7 +131,7 @@ impl Dialect {
         }
     }
 
-    /// The dialects of all known providers.
+    /// The dialects of all known providers. Waits are read strictly by the standard.
     pub fn standard() -> Dialect {
         let mut tables = Tables::default();
         for (name, text) in FILES {
@@ -165,10 +166,10 @@ impl Dialect {
         self
     }
 
-    /// The same, reading waits strictly by the standard: no fraction, no unit, no epoch in `Retry-After`.
+    /// The same, reading waits as some providers send them: `Retry-After` with a fraction, a unit or an epoch.
     #[must_use]
-    pub fn strict(mut self) -> Dialect {
-        self.tables.reading = Reading::Strict;
+    pub fn as_sent(mut self) -> Dialect {
+        self.tables.reading = Reading::AsSent;
         self
     }
 

@@ -107,6 +107,9 @@ pub(super) fn next_reset(evidence: &Evidence<'_>) -> Option<Wait> {
     Some(Wait { ns: Some(dates::since(at, now)), at: Some(at), field, stated_in: StatedIn::Clock })
 }
 
+/// Nobody asks for more than a plan's year; a larger number of seconds is an epoch, which the field does not have.
+const LONGEST: Nanos = 400 * 86_400 * durations::SECOND;
+
 /// `retry-after-ms`, `retry-after` and their kin, outside before inside.
 fn direct(evidence: &Evidence<'_>) -> Option<Wait> {
     let (now, reading) = (evidence.input.now, evidence.tables.reading);
@@ -120,7 +123,9 @@ fn direct(evidence: &Evidence<'_>) -> Option<Wait> {
             }
         }
         let (value, date) = (lookup(headers, "retry-after"), lookup(headers, "date"));
-        if let Parsed::Delay(delay) = retry_after::retry_after(value, date, now, reading) {
+        if let Parsed::Delay(delay) = retry_after::retry_after(value, date, now, reading)
+            && Nanos::from(delay.nanos()) <= LONGEST
+        {
             let ns = Some(Nanos::from(delay.nanos()));
             return Some(Wait { ns, at: None, field: header("retry-after"), stated_in });
         }

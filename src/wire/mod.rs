@@ -11,6 +11,7 @@ mod capture;
 mod catalogue;
 mod clock;
 mod dates;
+mod described;
 mod dialect;
 mod durations;
 mod evidence;
@@ -34,6 +35,7 @@ mod wrong;
 pub use capture::{from_capture, from_http, status_line};
 pub use catalogue::{Case, Catalogue};
 pub use clock::Clock;
+pub use described::{dialect_files, rules, signs};
 pub use dialect::{Dialect, DialectError};
 pub use input::{Body, Input, Kind, Phase, Stream, Transport};
 pub use retry_after::{
@@ -215,6 +217,30 @@ mod tests {
         assert_eq!((right.label(), right.retry_after_ms), ("RETRYABLE_RATE_LIMIT", Some(26_000)));
         assert_eq!(by(&Dialect::adr_113()).label(), "TERMINAL_FUNDS");
         assert_eq!(by(&Dialect::status_only()).retry_after_ms, None);
+    }
+
+    #[test]
+    fn a_wait_that_the_standard_does_not_know_is_a_guess_for_those_who_ask_for_it() {
+        let check = |value: &str, standard: Option<u64>, as_sent: Option<u64>, lenient: Option<u64>| {
+            let input =
+                json!({"status": 429, "headers": {"retry-after": value}, "now": "2026-06-16T20:31:30Z"});
+            let input = Input::from_json(input);
+            let by = |dialect: Dialect| {
+                let verdict = classify(&input, &dialect);
+                assert_eq!(verdict.label(), "RETRYABLE_RATE_LIMIT", "{value}");
+                verdict.retry_after_ms
+            };
+            let found =
+                [Dialect::standard(), Dialect::standard().as_sent(), Dialect::standard().lenient_sdk()];
+            assert_eq!(found.map(by), [standard, as_sent, lenient], "{value}");
+        };
+        check("30", Some(30_000), Some(30_000), Some(30_000));
+        check("1.5", None, Some(1_500), Some(1_500));
+        check("20s", None, Some(20_000), None);
+        check("+20", None, None, Some(20_000));
+        check("1781641920", None, Some(30_000), None);
+        check("-5", None, None, None);
+        check("Tue, 16 Jun 2026 20:32:00 GMT", Some(30_000), Some(30_000), Some(30_000));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! When a response asks to come back, field by field, strictly: what is not in the field's grammar is malformed
-//! and says why, and the next source is asked. [`Reading::LenientSdk`] reads what clients in the field accept.
+//! and says why, and the next source is asked. That is the default: a value that the grammar does not have is a guess,
+//! and a guess is for whoever asks for it. [`Reading::AsSent`] takes what some providers send nevertheless,
+//! [`Reading::LenientSdk`] what clients in the field accept.
 //! Sources: RFC 9110 10.2.3 and 5.6.7, draft-ietf-httpapi-ratelimit-headers, the providers' references.
 
 use super::dates;
@@ -36,11 +38,10 @@ pub enum Reason {
 /// How strictly values are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reading {
-    /// As the standard says.
+    /// As the standard says: whole seconds, or a date.
+    #[default]
     Strict,
     /// As the standard says, and what providers send nevertheless: a fraction (`1.5`), a unit (`20s`), an epoch.
-    /// What the classifier uses, because a clear wait that is not obeyed costs more than a loose grammar.
-    #[default]
     AsSent,
     /// As the SDKs do: fractions, exponents and signs in numbers, dates with any weekday.
     LenientSdk,

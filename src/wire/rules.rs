@@ -11,30 +11,59 @@ use super::verdict::Field;
 use super::{origin, statuses};
 use crate::policy::taxonomy::{Class, Resend, Scope};
 
-/// One question, and its stable name in verdicts.
+/// One question, its stable name in verdicts, and what it is about.
 #[derive(Clone, Copy)]
 pub(super) struct Rule {
     pub(super) name: &'static str,
+    pub(super) says: &'static str,
     pub(super) ask: fn(&Evidence<'_>) -> Option<Outcome>,
 }
 
 /// Every rule. Exchanging two of them changes what real failures mean; the tests below say which.
 pub(super) const RULES: [Rule; 15] = [
-    Rule { name: "own_stop", ask: origin::own_stop },
-    Rule { name: "transport", ask: origin::transport },
-    Rule { name: "answer", ask: answer },
-    Rule { name: "policy", ask: policy },
-    Rule { name: "elsewhere", ask: elsewhere },
-    Rule { name: "size", ask: size },
-    Rule { name: "in_flight", ask: in_flight },
-    Rule { name: "funds", ask: funds },
-    Rule { name: "auth", ask: auth },
-    Rule { name: "capacity", ask: capacity },
-    Rule { name: "long_window", ask: long_window },
-    Rule { name: "rate_limit", ask: rate_limit },
-    Rule { name: "should_retry", ask: should_retry },
-    Rule { name: "status", ask: statuses::status },
-    Rule { name: "code", ask: code },
+    Rule {
+        name: "own_stop",
+        says: "We stopped it ourselves, a hedge lost or the caller hung up: no failure of theirs.",
+        ask: origin::own_stop,
+    },
+    Rule { name: "transport", says: "The connection broke or never was.", ask: origin::transport },
+    Rule {
+        name: "answer",
+        says: "A status of success: an answer, or a failure in an answer's clothes.",
+        ask: answer,
+    },
+    Rule {
+        name: "policy",
+        says: "A refusal for the content: no wait, key or model may change it.",
+        ask: policy,
+    },
+    Rule {
+        name: "elsewhere",
+        says: "Right request, wrong place: region, firewall, our own constraint, a model that is not there.",
+        ask: elsewhere,
+    },
+    Rule { name: "size", says: "Too large: no wait makes it fit.", ask: size },
+    Rule {
+        name: "in_flight",
+        says: "Too many paid requests at once: a wait cures it, the balance is good.",
+        ask: in_flight,
+    },
+    Rule { name: "funds", says: "The account, or the budget of a key, cannot pay.", ask: funds },
+    Rule { name: "auth", says: "The credential, under whatever status.", ask: auth },
+    Rule { name: "capacity", says: "No capacity: the provider's trouble, not our limit.", ask: capacity },
+    Rule {
+        name: "long_window",
+        says: "A window of a day or more, of a plan, a limit of zero, or a wait of more than five minutes.",
+        ask: long_window,
+    },
+    Rule { name: "rate_limit", says: "A limit for the moment, by its words or by 429.", ask: rate_limit },
+    Rule {
+        name: "should_retry",
+        says: "The server's own word on sending the same again.",
+        ask: should_retry,
+    },
+    Rule { name: "status", says: "The status, where the body says nothing.", ask: statuses::status },
+    Rule { name: "code", says: "No status at all: the code alone.", ask: code },
 ];
 
 /// The longest wait that is still a rate limit (gemini-cli's border): one second more is a window.

@@ -5,6 +5,7 @@
 mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
+mod classify;
 mod cli;
 mod determinism;
 mod goldens;

@@ -37,6 +37,26 @@ fn every_recorded_failure_means_what_it_meant() {
     assert!(wrong.is_empty(), "{} of {} rows differ:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
+/// The row `litellm-004`: a failure in the midst of a stream, as an exception, with the text that had come. It is not in
+/// [`ARGUED`], because we say what the row says: `same`. `resend` is where sending again could work, and the model could
+/// answer a second call; that the two texts must not be joined is a matter of what the caller has seen. That is known
+/// to whoever hands out the stream, which is why it is stated beside the response (`stream.output_bytes`) and never read
+/// out of generated text, which is content and decides nothing. Where it is stated, the answer is `none`.
+#[test]
+fn what_an_exception_says_of_generated_text_is_not_what_the_caller_saw() {
+    let dialect = Dialect::standard();
+    let row = rows("provider_errors").into_iter().find(|row| text(row, "id") == "litellm-004");
+    let row = row.expect("the row is there");
+    let resend = |row: &Value| classify(&Input::from_json(row.clone()), &dialect).resend.label();
+    assert_eq!(resend(&row), "same");
+    let mut silent = row.clone();
+    silent["body"]["exception"]["generated_content"] = json!("");
+    assert_eq!(resend(&silent), "same", "content decides nothing");
+    let mut seen = row;
+    seen["stream"] = json!({"output_bytes": 3});
+    assert_eq!(resend(&seen), "none");
+}
+
 /// What differs, as `field ours for theirs`.
 fn differences(expect: &Value, verdict: &Verdict) -> Vec<String> {
     let ours = [
