@@ -191,6 +191,10 @@ fn why(error: &serde_json::Error) -> String {
     if error.is_io() {
         return format!("a response of more than {RESPONSE_MAX} bytes");
     }
+    if error.is_data() {
+        // Its own sentence would quote what it found.
+        return "the `log` of a HAR file is an object with a list of `entries`".to_owned();
+    }
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
     let column = if error.column() > 0 { format!(", column {}", error.column()) } else { String::new() };

@@ -114,6 +114,11 @@ fn what_cannot_be_read_is_told_with_its_line_and_the_rest_goes_on() {
         classify(&place, "", "{\"status\": 429}\n\n{\n  \"status\": 429,\n  \"body\": oops\n}\n");
     assert_eq!((stdout.lines().count(), code), (1, 3));
     assert!(stderr.contains("stdin, line 5: ") && stderr.contains("begins on line 3"), "{stderr}");
+    for no_har in ["{\"log\":\n\"secret\"}", "{\"log\":\n{\"entries\": \"secret\"}}", "{\"log\": \"secret\"}"]
+    {
+        let (_, stderr, code) = classify(&place, "", no_har);
+        assert!(code == 3 && !stderr.contains("secret"), "{stderr}");
+    }
 }
 
 #[test]
