@@ -22,6 +22,9 @@ pub(super) struct Cli {
     pub(super) command: Option<Command>,
 }
 
+/// The last seed that may be the first: so many can follow it.
+const SEED_MAX: u64 = u64::MAX / 2;
+
 /// What to play and where to write it.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Run options")]
@@ -30,7 +33,7 @@ pub(super) struct RunArgs {
     #[arg(long = "scenario", value_name = "NAME|FILE", value_delimiter = ',')]
     pub(super) scenarios: Vec<String>,
     /// First seed of every variant; each keeps its number of seeds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
     pub(super) seed: Option<u64>,
     /// Where to write events.jsonl, summary.json and run.json
     #[arg(long, visible_alias = "output-dir", value_name = "DIR", default_value = "lab-output")]
@@ -81,13 +84,13 @@ pub(super) enum Command {
     Classify(ClassifyArgs),
     /// Tell the story of one request: what was considered, called, paid, and why
     Why(WhyArgs),
-    /// Play the suite twice, in two processes and at two event levels, and compare every byte
+    /// Play the suite three times, in three processes and at two event levels, and compare every byte
     Verify {
         /// Scenarios to play; the suite by default
         #[arg(long = "scenario", value_name = "NAME|FILE", value_delimiter = ',')]
         scenarios: Vec<String>,
         /// First seed of every variant
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
         seed: Option<u64>,
     },
 }
@@ -129,7 +132,7 @@ pub(super) struct WhyArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) variant: Option<String>,
     /// With which seed; the variant's first by default
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
     pub(super) seed: Option<u64>,
     /// Read a folder that an earlier run has written, instead of playing again
     #[arg(long, value_name = "DIR")]

@@ -25,8 +25,11 @@ pub(super) fn scenarios(wanted: &[String], terminal: &Terminal) -> Result<(Vec<S
         };
         for scenario in loaded {
             match scenario {
-                Ok(scenario) if found.iter().any(|known| known.name == scenario.name) => {}
-                Ok(scenario) => found.push(scenario),
+                Ok(scenario) => match found.iter().find(|known| known.name == scenario.name) {
+                    Some(known) if known.digest == scenario.digest => {}
+                    Some(known) => return Err(two_of_one_name(&known.name)),
+                    None => found.push(scenario),
+                },
                 Err(list) => {
                     terminal.note(&format!("{}\n", list.coloured()));
                     problems += list.list().len();
@@ -43,6 +46,14 @@ pub(super) fn scenarios(wanted: &[String], terminal: &Terminal) -> Result<(Vec<S
     }
     let whole = found.len() == embedded().len() && found.iter().all(is_embedded);
     Ok((found, whole))
+}
+
+/// A scenario is called by the last part of its path: two of one name cannot be told apart in the evidence.
+fn two_of_one_name(name: &str) -> Failure {
+    let text = format!(
+        "two different scenarios are called `{name}`; play them one after the other, or rename a file"
+    );
+    Failure::new(Exit::Usage, anyhow!(text))
 }
 
 /// Whether a scenario is the one of the suite, byte for byte.

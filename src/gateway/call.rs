@@ -1,11 +1,12 @@
 //! Making a call, and stopping one.
 
 use super::Gateway;
-use super::action::{Action, Call, Decision, Effects, Limit, Outcome, Role};
+use super::action::{Action, Call, Decision, Effects, Gate, Limit, Outcome, Role};
 use super::fleet::Heard;
 use super::input::Delivery;
 use super::live::{Flight, Leg, Pending, Phase};
-use super::seek::{Field, Pick, Record};
+use super::retry::Held;
+use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, RequestId, Timestamp};
@@ -24,7 +25,21 @@ impl Gateway {
         }
         match self.look(now, id, field, Record::Trace(out)) {
             Ok(pick) => self.call(now, id, pick, out),
-            Err(refusal) => self.refuse(now, id, refusal, out),
+            Err(refusal) => {
+                let benched_until = match refusal {
+                    Refusal::Gated { gate: Gate::Cooldown, retry_at } => retry_at,
+                    Refusal::Gated { .. }
+                    | Refusal::Ineligible
+                    | Refusal::Spent
+                    | Refusal::Unaffordable { .. } => None,
+                };
+                // The first look of a request fails fast; one that has begun may wait for what it waited for.
+                let has_begun = self.requests.get(id).last.is_some();
+                let held = benched_until.filter(|_| has_begun).map(|until| self.wait_on(now, id, until, out));
+                if held != Some(Held::Waits) {
+                    self.refuse(now, id, refusal, out);
+                }
+            }
         }
     }
 

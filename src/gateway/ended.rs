@@ -132,7 +132,12 @@ impl Gateway {
         let route = &self.registry.routes[info.route.index()];
         let hinted_route = hinted.map(|_| Bench::Route(info.route));
         let what = concerned(diagnosis.scope, &self.registry, route, info.credential).or(hinted_route);
-        let Some((what, until)) = what.zip(hinted.or(by_class)) else { return };
+        if matches!(diagnosis.class, Class::RateLimit | Class::QuotaExhausted) {
+            let quota = self.registry.quota(info.route, info.credential);
+            self.requests.get_mut(info.request).limited.push(quota);
+        }
+        let until = hinted.or(by_class).filter(|until| *until > now);
+        let Some((what, until)) = what.zip(until) else { return };
         let news = self.fleet.bench(what, until, diagnosis.class, out);
         if news && diagnosis.class == Class::Auth {
             let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };

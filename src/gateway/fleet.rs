@@ -12,7 +12,9 @@ use crate::policy::latency::Latencies;
 use crate::policy::ranking::{Key, Standing};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Scope};
-use crate::units::{CallId, CredentialId, Draws, Duration, Money, Purpose, RouteId, Timestamp, real};
+use crate::units::{
+    CallId, CredentialId, Draws, Duration, ModelId, Money, ProjectId, Purpose, RouteId, Timestamp, real,
+};
 
 /// What the gateway knows about its upstreams.
 #[derive(Debug)]
@@ -55,11 +57,13 @@ impl Fleet {
         }
     }
 
-    /// The credential that a call to the route would use at `now`, or what closes the route and until when.
+    /// The credential that a call to the route would use at `now`: the first that is free, those whose quota has
+    /// limited the request last. Or what closes the route, and until when.
     pub(super) fn gate(
         &self,
         now: Timestamp,
         registry: &Registry,
+        limited: &[(ProjectId, ModelId)],
         id: RouteId,
     ) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
         let route = &registry.routes[id.index()];
@@ -69,19 +73,22 @@ impl Fleet {
             let retry_at = breaker.status(now).retry_at;
             return Err((Gate::Breaker, Some(retry_at).filter(|at| *at != Timestamp::MAX)));
         }
-        if self.cooldowns.is_empty() {
+        if self.cooldowns.is_empty() && limited.is_empty() {
             return Ok(route.pool[0]);
         }
         let whole = [Bench::Route(id), Bench::Provider(route.provider)];
         let closed = whole.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max();
-        let mut first: Option<Timestamp> = None;
+        let (mut second_best, mut opens) = (None, None::<Timestamp>);
         for credential in &route.pool {
             match self.benched(now, registry, route, *credential).max(closed) {
+                None if limited.contains(&registry.quota(id, *credential)) => {
+                    second_best = second_best.or(Some(*credential));
+                }
                 None => return Ok(*credential),
-                Some(until) => first = Some(first.map_or(until, |f| f.min(until))),
+                Some(until) => opens = Some(opens.map_or(until, |first| first.min(until))),
             }
         }
-        Err((Gate::Cooldown, first.filter(|until| *until != Timestamp::MAX)))
+        second_best.ok_or((Gate::Cooldown, opens.filter(|until| *until != Timestamp::MAX)))
     }
 
     fn benched(
@@ -166,7 +173,7 @@ impl Fleet {
     ) {
         let breaker = self.breakers.get_mut(route.breaker.index());
         let stale = match (&breaker, &permit) {
-            (Some(breaker), Some(permit)) => permit.generation() != breaker.era(now).generation(),
+            (Some(breaker), Some(permit)) => !breaker.hears(permit.era()),
             (None, _) | (_, None) => false,
         };
         let sample = Sample { signal: heard.signal, elapsed: heard.elapsed };

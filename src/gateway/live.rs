@@ -5,7 +5,7 @@ use super::action::{Call, Failure};
 use super::input::Request;
 use crate::policy::breaker::Permit;
 use crate::policy::ledger::{Amount, Assumed, Hold, Scopes};
-use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
+use crate::units::{CallId, ModelId, Money, ProjectId, RequestId, RouteId, Timestamp};
 
 /// Requests by slot. A closed slot keeps its memory.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub(super) struct Live {
     pub(super) seeks: u32,
     /// The route of every call made.
     pub(super) tried: Vec<RouteId>,
+    /// Quotas (a project's, on a model) that limited it.
+    pub(super) limited: Vec<(ProjectId, ModelId)>,
     /// Calls whose cost is not final.
     pub(super) legs: Vec<CallId>,
     /// The route that the next look prefers, if it was waited for.
@@ -138,6 +140,7 @@ impl Live {
             attempts: 0,
             seeks: 0,
             tried: Vec::new(),
+            limited: Vec::new(),
             legs: Vec::new(),
             awaited: None,
             spent: Money::ZERO,
@@ -153,6 +156,7 @@ impl Live {
         self.attempts = 0;
         self.seeks = 0;
         self.tried.clear();
+        self.limited.clear();
         self.legs.clear();
         self.awaited = None;
         self.spent = Money::ZERO;

@@ -28,6 +28,21 @@ enum Plan {
     Late,
 }
 
+/// A wait that is worth it: until when, what could be called then, and how much of it was asked for.
+struct Wake {
+    at: Timestamp,
+    pick: Pick,
+    awaited: Option<RouteId>,
+    hint: Duration,
+}
+
+/// Whether a request waits on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Held {
+    Waits,
+    Not,
+}
+
 impl Gateway {
     /// A call failed. Does nothing if the caller has its answer already.
     pub(super) fn set_back(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) {
@@ -62,24 +77,13 @@ impl Gateway {
             }
             Remedy::FallbackNow | Remedy::Stop => self.plan_any(now, now, id, out),
         };
+        let hint = setback.hint.instant(now).map_or(Duration::ZERO, |hinted| hinted.since(now));
         match plan {
             Plan::Try { at, awaited, .. } if at == now => {
                 self.requests.get_mut(id).awaited = awaited;
                 self.seek(now, id, out);
             }
-            Plan::Try { at, pick, awaited } => {
-                self.requests.get_mut(id).awaited = awaited;
-                self.waits.set(Wait::Retry(id), at);
-                let hint = setback.hint.instant(now).map_or(Duration::ZERO, |hinted| hinted.since(now));
-                out.decide(Decision::RetryScheduled {
-                    request: id,
-                    at,
-                    delay: at.since(now),
-                    hint,
-                    route: pick.route,
-                    amount: pick.worst_case.money,
-                });
-            }
+            Plan::Try { at, pick, awaited } => self.wait(now, id, Wake { at, pick, awaited, hint }, out),
             Plan::Stop(refusal) => self.refuse(now, id, refusal, out),
             Plan::Late => {
                 let outcome = Outcome::Exhausted { limit: Limit::Time, last: setback.failure };
@@ -88,12 +92,40 @@ impl Gateway {
         }
     }
 
+    /// A wait ended and every route is benched meanwhile: it waits on, if that fits.
+    pub(super) fn wait_on(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        until: Timestamp,
+        out: &mut Effects,
+    ) -> Held {
+        if !self.fits(now, until, until, id, out) {
+            return Held::Not;
+        }
+        match self.look(until, id, Field::Any, Record::Quote) {
+            Ok(pick) => {
+                let wake = Wake { at: until, pick, awaited: None, hint: until.since(now) };
+                self.wait(now, id, wake, out);
+                Held::Waits
+            }
+            Err(_) => Held::Not,
+        }
+    }
+
+    fn wait(&mut self, now: Timestamp, id: RequestId, wake: Wake, out: &mut Effects) {
+        let Wake { at, pick, awaited, hint } = wake;
+        self.requests.get_mut(id).awaited = awaited;
+        self.waits.set(Wait::Retry(id), at);
+        let (delay, amount) = (at.since(now), pick.worst_case.money);
+        out.decide(Decision::RetryScheduled { request: id, at, delay, hint, route: pick.route, amount });
+    }
+
     /// At once on another quota; else on the same route, after the wait that it asks for; if that wait does not
     /// fit, at once on another route; if the route has had its calls, as any fallback.
     fn plan_same(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) -> Plan {
         let (id, route) = (setback.call.request, setback.call.route);
-        let elsewhere = Field::OtherQuota(route, setback.call.credential);
-        if let Ok(pick) = self.look(now, id, elsewhere, Record::Quote) {
+        if let Ok(pick) = self.look(now, id, Field::OtherQuota, Record::Quote) {
             return Plan::Try { at: now, pick, awaited: Some(pick.route) };
         }
         let backed_off = now.after(self.backoff(id));

@@ -42,8 +42,8 @@ pub(super) enum Field {
     Only(RouteId),
     /// All but this one.
     Except(RouteId),
-    /// All whose quota is another than that of this route with this credential.
-    OtherQuota(RouteId, CredentialId),
+    /// All whose quota has not limited the request.
+    OtherQuota,
 }
 
 /// Where a look is written down.
@@ -171,16 +171,14 @@ impl Gateway {
             shut.deny(&self.policy.ranking.order, route, denied, standing);
             return Verdict::Unaffordable { level: denied.level };
         }
-        let credential = match self.fleet.gate(at, &self.registry, route) {
+        let credential = match self.fleet.gate(at, &self.registry, &live.limited, route) {
             Ok(credential) => credential,
             Err((gate, retry_at)) => {
                 shut.gate(gate, retry_at);
                 return Verdict::Gated { gate, retry_at };
             }
         };
-        if let Field::OtherQuota(other, key) = field
-            && self.quota(other, key) == self.quota(route, credential)
-        {
+        if field == Field::OtherQuota && live.limited.contains(&self.registry.quota(route, credential)) {
             return Verdict::Spent;
         }
         let pick = Pick { route, credential, worst_case: wanted };
@@ -206,12 +204,6 @@ impl Gateway {
         let by = second.map(|second| order.compare(&chosen.standing, &usable[second].standing).1);
         candidates[chosen.pick.route.index()].verdict = Verdict::Chosen { by };
     }
-
-    /// What shares one quota, as the gateway believes: a model in a project.
-    fn quota(&self, route: RouteId, credential: CredentialId) -> (u16, u16) {
-        let model = self.registry.routes[route.index()].model;
-        (self.registry.credentials[credential.index()].0, model.0)
-    }
 }
 
 /// The position of the best, leaving one out.
@@ -226,7 +218,7 @@ impl Field {
         match self {
             Field::Only(only) => route == only,
             Field::Except(other) => route != other,
-            Field::Any | Field::Prefer(_) | Field::OtherQuota(..) => true,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota => true,
         }
     }
 }

@@ -40,8 +40,8 @@ pub struct VariantVerdict {
     pub runs: u64,
     /// Entries of all runs.
     pub entries: u64,
-    /// The seeds of runs that were stopped because time stood still.
-    pub runaways: Vec<u64>,
+    /// The seeds of runs that did not come to rest.
+    pub restless: Vec<u64>,
     /// How the laws fared.
     pub laws: Laws,
     /// What the runs amounted to.
@@ -117,7 +117,7 @@ impl VariantVerdict {
             breaks,
             runs: 0,
             entries: 0,
-            runaways: Vec::new(),
+            restless: Vec::new(),
             laws: Laws::default(),
             metrics: Metrics::default(),
             findings: Findings::new(0),
@@ -134,7 +134,7 @@ impl VariantVerdict {
         self.findings.merge(&run.findings);
         match run.rest {
             Rest::Quiescent => {}
-            Rest::Runaway => self.runaways.push(run.seed),
+            Rest::Runaway | Rest::Stuck => self.restless.push(run.seed),
         }
         for check in &run.checks {
             self.add(run.seed, check);
@@ -351,8 +351,8 @@ fn tell(variant: &VariantVerdict, law: Law) -> Vec<String> {
 fn check_rest(variants: &[VariantVerdict]) -> Check {
     let details: Vec<String> = variants
         .iter()
-        .flat_map(|variant| variant.runaways.iter().map(|seed| (&variant.name, seed)))
-        .map(|(name, seed)| format!("variant {name}, seed {seed}: time stands still, the run was stopped"))
+        .flat_map(|variant| variant.restless.iter().map(|seed| (&variant.name, seed)))
+        .map(|(name, seed)| format!("variant {name}, seed {seed}: it did not come to rest: time stands still, or a request is left that nothing will end"))
         .collect();
     let word = match (details.is_empty(), variants.iter().any(|variant| variant.runs > 0)) {
         (false, _) => Word::Broken,

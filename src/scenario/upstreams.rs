@@ -51,6 +51,10 @@ fn reply(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Reply {
         |f, node| latency(f, "first_byte", node),
     );
     let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
+    if progress.is_some_and(|gap| gap < Duration::from_millis(1)) {
+        let help = Some("a stream shows life at most once a millisecond".to_owned());
+        f.problem(&f.span_of("progress"), "this is too often", help);
+    }
     let failure = failure(f, ear, names);
     let usage = f.optional_table("usage", usage);
     let bill =
@@ -62,7 +66,7 @@ fn reply(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Reply {
     Reply {
         after: after.unwrap_or(Latency::Fixed(UNSTATED)),
         first_byte,
-        progress: progress.filter(|gap| *gap > Duration::ZERO),
+        progress: progress.filter(|gap| *gap >= Duration::from_millis(1)),
         failure,
         usage: usage.map_or(nothing_used, Used::Exactly),
         bill: bill.map_or(Billed::ByUsage, Billed::Exactly),

@@ -10,6 +10,6 @@ mod world;
 
 pub use catalog::*;
 pub use entry::*;
-pub use run::{ENTRIES_AT_ONE_INSTANT_MAX, Ending, Rest, run};
+pub use run::{Ending, Rest, STEPS_AT_ONE_INSTANT_MAX, run};
 pub use setup::*;
 pub use upstream::*;

@@ -26,30 +26,35 @@ pub struct Ending {
 pub enum Rest {
     /// Every request is closed and nothing is waited for.
     Quiescent,
-    /// It was stopped: more than [`ENTRIES_AT_ONE_INSTANT_MAX`] entries without time passing.
+    /// It was stopped: more than [`STEPS_AT_ONE_INSTANT_MAX`] steps without time passing.
     Runaway,
+    /// A request is open and nothing will ever happen to it: it has no deadline, and its call never ends.
+    Stuck,
 }
 
-/// A run that writes more entries than this at one instant is stopped.
-pub const ENTRIES_AT_ONE_INSTANT_MAX: u64 = 100_000;
+/// A run that takes more steps than this at one instant is stopped.
+pub const STEPS_AT_ONE_INSTANT_MAX: u64 = 100_000;
 
 /// Plays a run to its end. The observer sees every entry as it happens. The same setup gives the same entries.
 pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
     let mut world = World::new(setup);
-    let mut scribe = Scribe { observer, seq: 0, at: Timestamp::ZERO, at_this_instant: 0 };
+    let mut scribe = Scribe { observer, seq: 0, at: Timestamp::ZERO };
     declare(setup, &mut scribe);
     let mut effects = Effects::default();
+    let (mut instant, mut steps) = (Timestamp::ZERO, 0);
     while let Some(next) = next(&world) {
-        if scribe.at_this_instant > ENTRIES_AT_ONE_INSTANT_MAX {
+        let at = next.at();
+        (instant, steps) = if at == instant { (at, steps + 1) } else { (at, 0) };
+        if steps > STEPS_AT_ONE_INSTANT_MAX {
             return Ending { at: scribe.at, entries: scribe.seq, rest: Rest::Runaway };
         }
         match next {
-            Next::Event => step(&mut world, &mut scribe, &mut effects),
+            Next::Event(_) => step(&mut world, &mut scribe, &mut effects),
             Next::Wake(at, wait) => wake(&mut world, at, wait, &mut scribe, &mut effects),
         }
     }
-    assert!(world.gateway.is_quiescent(), "nothing is left to happen, so nothing is waited for");
-    Ending { at: scribe.at, entries: scribe.seq, rest: Rest::Quiescent }
+    let rest = if world.gateway.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
+    Ending { at: scribe.at, entries: scribe.seq, rest }
 }
 
 /// Numbers the entries and shows them.
@@ -57,15 +62,11 @@ pub(super) struct Scribe<'o, O: Observer> {
     observer: &'o mut O,
     seq: u64,
     at: Timestamp,
-    at_this_instant: u64,
 }
 
 impl<O: Observer> Scribe<'_, O> {
     pub(super) fn write(&mut self, at: Timestamp, cause: Option<u64>, what: What<'_>) -> u64 {
-        if at != self.at {
-            (self.at, self.at_this_instant) = (at, 0);
-        }
-        self.at_this_instant += 1;
+        self.at = at;
         let seq = self.seq;
         self.observer.entry(&Entry { seq, at, cause, what });
         self.seq += 1;
@@ -87,16 +88,24 @@ fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
 /// What happens next.
 enum Next {
     /// The first of the agenda.
-    Event,
+    Event(Timestamp),
     /// A timer of the gateway.
     Wake(Timestamp, Wait),
+}
+
+impl Next {
+    const fn at(&self) -> Timestamp {
+        match self {
+            Next::Event(at) | Next::Wake(at, _) => *at,
+        }
+    }
 }
 
 fn next(world: &World<'_>) -> Option<Next> {
     match (world.agenda.next(), world.gateway.next_wake()) {
         (None, None) => None,
-        (Some(_), None) => Some(Next::Event),
-        (Some(first), Some((due, _))) if first < (due, Rank::Timer) => Some(Next::Event),
+        (Some((at, _)), None) => Some(Next::Event(at)),
+        (Some(first), Some((due, _))) if first < (due, Rank::Timer) => Some(Next::Event(first.0)),
         (Some(_) | None, Some((due, wait))) => Some(Next::Wake(due, wait)),
     }
 }

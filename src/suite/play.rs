@@ -82,7 +82,7 @@ pub fn play(scenario: &Scenario, options: Options, mut events: Option<&mut Event
 pub fn seeds(variant: &Variant, first: Option<u64>) -> Vec<u64> {
     let (start, end) = (*variant.seeds.start(), *variant.seeds.end());
     let from = first.unwrap_or(start);
-    (0..=end - start).map(|k| from.saturating_add(k)).collect()
+    (0..=end - start).map(|k| from + k).collect()
 }
 
 /// The digest of a variant's policy: of every knob, by name and value.
@@ -157,7 +157,7 @@ impl<'s> Play<'s> {
         let declared = &self.scenario.variants[self.at].breaks;
         let broken = |law: &Law| run.laws.tally(*law).breaches > 0 && !declared.contains(law);
         let unkept = run.checks.iter().any(|check| check.failure.is_some());
-        unkept || Law::ALL.iter().any(broken) || run.rest == Rest::Runaway
+        unkept || Law::ALL.iter().any(broken) || run.rest != Rest::Quiescent
     }
 }
 

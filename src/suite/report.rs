@@ -23,8 +23,8 @@ pub fn summarise(played: &[(Scenario, Played)], scope: Scope) -> Summary {
     Summary::new(Acceptance::of(scope, checks), digest.to_string(), scenarios)
 }
 
-/// The checks of a scenario: every promise, and that the laws fared as declared. A scenario that promises
-/// nothing has none.
+/// The checks of a scenario: every promise, that the laws fared as declared, and each law that a variant is meant
+/// to break (so that a variant cannot be dropped unnoticed). A scenario that promises nothing has none.
 fn checks(scenario: &Scenario, played: &Played) -> Vec<Check> {
     if !played.verdict.has_promises() {
         return Vec::new();
@@ -49,6 +49,14 @@ fn checks(scenario: &Scenario, played: &Played) -> Vec<Check> {
         }
     }
     checks.push(check("laws", !unlawful.is_empty(), unlawful));
+    for variant in &played.variants {
+        for law in &variant.verdict.breaks {
+            let name = format!("{} breaks {}", variant.verdict.name, law.name());
+            let broken = variant.verdict.law(*law) == Word::BrokenAsDeclared;
+            let why = format!("variant {} is meant to break it and did not", variant.verdict.name);
+            checks.push(check(&name, !broken, vec![why]));
+        }
+    }
     checks
 }
 

@@ -30,7 +30,7 @@ proptest! {
             let broken = Law::ALL.iter().any(|law| verdict.law(*law) == Word::Broken);
             let told = conclude(&[], std::slice::from_ref(&verdict));
             prop_assert!(!broken, "{policy}{:?}", told.failed().collect::<Vec<_>>());
-            prop_assert!(verdict.runaways.is_empty(), "{policy}time stands still in {}", variant.name);
+            prop_assert!(verdict.restless.is_empty(), "{policy}no rest in {}", variant.name);
         }
     }
 }
@@ -57,7 +57,7 @@ fn policy(choices: &[(Index, Index)]) -> String {
 fn right_values(knob: &Knob) -> Vec<String> {
     let of = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let values = match knob.wants.as_str() {
-        "a time with its unit" => of(&["0 ms", "1 ns", "50 ms", "1 s", "200000 d"]),
+        "a time with its unit" => of(&["0 ms", "1 ns", "50 ms", "1 s", "20000 d"]),
         "a whole number" => of(&["0", "1", "2", "5", "4294967295"]),
         "a whole number from 1" => of(&["1", "2", "5", "4294967295"]),
         "an amount in dollars" => of(&["$0", "$0.03", "$18000000"]),

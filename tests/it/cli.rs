@@ -235,7 +235,7 @@ fn json_on_stdout_is_the_summary_byte_for_byte() {
 #[test]
 fn quiet_is_quiet() {
     let place = Place::new("quiet");
-    let verdict = "PASS: 29/29 checks (not the whole suite: no release pass); evidence in lab-output\n";
+    let verdict = "PASS: 30/30 checks (not the whole suite: no release pass); evidence in lab-output\n";
     assert_eq!(line(&place, "-q --scenario bounded-429").holds(), verdict);
     assert_eq!(line(&place, "--format quiet --scenario bounded-429").holds(), "");
     place.file("failing.toml", text_of("bounded-429").replace("attempts_max = 2", "attempts_max = 1"));

@@ -216,7 +216,7 @@ impl Breaker {
 
     /// Whether a result of this era changes anything.
     #[inline]
-    fn hears(&self, era: Era) -> bool {
+    pub fn hears(&self, era: Era) -> bool {
         match self.config.late {
             Late::Stale => era.generation == self.generation,
             Late::Counts => true,
