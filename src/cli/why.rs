@@ -66,6 +66,11 @@ fn has(catalog: &Catalog, request: &str) -> bool {
         let name = catalog.names.text(source.name);
         match source.kind {
             SourceKind::Listed => name == request,
+            SourceKind::Step { job, .. } => {
+                let kind = catalog.names.text(catalog.tasks[usize::from(job)].name);
+                let rest = request.strip_prefix(kind).and_then(|rest| rest.strip_prefix('/'));
+                rest.and_then(|rest| rest.split('/').nth(1)) == Some(name)
+            }
             SourceKind::Stream => request.rsplit_once('/').is_some_and(|(source, _)| source == name),
         }
     })

@@ -1,5 +1,6 @@
 //! What a gateway does, and what it says about why.
 
+use super::policy::FuseScope;
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::Reasons;
 use crate::policy::ledger::{Amount, Denied, Level, Settlement};
@@ -79,6 +80,8 @@ pub enum Role {
     Retry,
     /// On another route.
     Fallback,
+    /// On another route, while earlier ones are still awaited.
+    Hedge,
 }
 
 /// How a request ended.
@@ -122,6 +125,13 @@ pub enum Outcome {
         /// The last real failure, if there was one.
         last: Option<Failure>,
     },
+    /// Routes may be used, but each is unhealthy and the policy never calls unhealthy routes.
+    NoCandidate {
+        /// When the first is no longer unhealthy.
+        retry_at: Option<Timestamp>,
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
     /// No route may be used for this request.
     NoEligibleRoute,
     /// The deadline came.
@@ -129,8 +139,37 @@ pub enum Outcome {
         /// The last real failure, if there was one.
         last: Option<Failure>,
     },
+    /// A fuse is blown.
+    Stopped {
+        /// Which.
+        reason: StopReason,
+        /// The last real failure, if there was one.
+        last: Option<Failure>,
+    },
     /// The caller hung up.
     Abandoned,
+}
+
+/// Which fuse stops a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopReason {
+    /// The task has made its calls.
+    CallsPerTask,
+    /// The run has made its calls.
+    CallsPerRun,
+    /// A terminal fault of an earlier call.
+    Terminal(Failure),
+}
+
+impl StopReason {
+    /// The fuse that it tells of.
+    pub const fn fuse(self) -> FuseKind {
+        match self {
+            StopReason::CallsPerTask => FuseKind::CallsPerTask,
+            StopReason::CallsPerRun => FuseKind::CallsPerRun,
+            StopReason::Terminal(_) => FuseKind::Terminal,
+        }
+    }
 }
 
 /// The name of a failure.
@@ -164,6 +203,9 @@ pub struct Candidate {
     pub verdict: Verdict,
     /// The most that a call on it can cost.
     pub worst_case: Money,
+    /// The health of a route that may be used: one that is not healthy is named when it is chosen. For the
+    /// others nobody looks.
+    pub health: health::State,
 }
 
 /// What became of a considered route.
@@ -195,6 +237,8 @@ pub enum Verdict {
     },
     /// Called often enough by this request.
     Spent,
+    /// Another leg of this request is on it.
+    Taken,
     /// Its worst case does not fit what is left.
     Unaffordable {
         /// The level whose cap refuses.
@@ -209,6 +253,25 @@ pub enum Gate {
     Breaker,
     /// A bench of it, or of all its credentials.
     Cooldown,
+    /// No slot is free: on the route, for the task or for the tenant.
+    Concurrency,
+    /// It is unhealthy, and the policy never calls unhealthy routes.
+    Health,
+    /// A terminal fault of its account.
+    Fuse(Failure),
+}
+
+impl Gate {
+    /// The word in events.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Gate::Breaker => "breaker",
+            Gate::Cooldown => "cooldown",
+            Gate::Concurrency => "concurrency",
+            Gate::Health => "health",
+            Gate::Fuse(_) => "fuse",
+        }
+    }
 }
 
 /// Evidence: why something was done. Changes nothing.
@@ -330,6 +393,29 @@ pub enum Decision {
         /// Why.
         why: WaitRefusal,
     },
+    /// No other leg was started beside a slow one: an optional leg never harms the first.
+    HedgeSkipped {
+        /// The request.
+        request: RequestId,
+        /// Why.
+        why: HedgeSkip,
+    },
+    /// The request waits for a slot.
+    Queued {
+        /// The request.
+        request: RequestId,
+        /// Requests that wait, this one included.
+        waiting: u32,
+    },
+    /// A fuse blew.
+    Blew {
+        /// Which.
+        fuse: FuseKind,
+        /// The request whose call was refused, or whose fault blew it.
+        request: RequestId,
+        /// Calls made in its scope.
+        calls: u64,
+    },
     /// We stopped a call that took too long.
     TimedOut {
         /// The call.
@@ -337,6 +423,32 @@ pub enum Decision {
         /// Which timeout.
         class: Class,
     },
+}
+
+/// Why no other leg was started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HedgeSkip {
+    /// The request has made its calls.
+    Attempts,
+    /// What is left does not pay for one.
+    Money,
+    /// No slot is free.
+    Slot,
+    /// A fuse would blow.
+    Fuse,
+    /// No other route can be called.
+    Route,
+}
+
+/// A fuse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FuseKind {
+    /// Calls of a task.
+    CallsPerTask,
+    /// Calls of the run.
+    CallsPerRun,
+    /// A terminal fault.
+    Terminal,
 }
 
 /// Whether a result counted.
@@ -421,8 +533,13 @@ impl Outcome {
             Outcome::Exhausted { .. } => "exhausted",
             Outcome::BudgetExceeded { .. } => "BUDGET_EXCEEDED",
             Outcome::AllGated { .. } => "all_gated",
+            Outcome::NoCandidate { .. } => "no_candidate",
             Outcome::NoEligibleRoute => "no_eligible_route",
             Outcome::DeadlineExceeded { .. } => "deadline_exceeded",
+            Outcome::Stopped { reason: StopReason::CallsPerTask | StopReason::CallsPerRun, .. } => {
+                "CALL_BUDGET_EXCEEDED"
+            }
+            Outcome::Stopped { reason: StopReason::Terminal(_), .. } => "stopped",
             Outcome::Abandoned => "abandoned",
         }
     }
@@ -441,11 +558,15 @@ macro_rules! labels {
 }
 
 labels! {
-    Role { Primary => "primary", Retry => "retry", Fallback => "fallback" }
+    Role { Primary => "primary", Retry => "retry", Fallback => "fallback", Hedge => "hedge" }
     Limit {
         Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks",
     }
-    Gate { Breaker => "breaker", Cooldown => "cooldown" }
+    HedgeSkip {
+        Attempts => "attempts", Money => "money", Slot => "slot", Fuse => "fuse", Route => "route",
+    }
+    FuseKind { CallsPerTask => "calls_per_task", CallsPerRun => "calls_per_run", Terminal => "terminal" }
+    FuseScope { Request => "request", Account => "account", Run => "run" }
     Freshness { Fresh => "fresh", Stale => "stale" }
     Basis { Receipt => "receipt", Assumed => "assumed", Corrected => "corrected" }
     WaitRefusal { Deadline => "deadline", TooLong => "too_long" }

@@ -7,16 +7,20 @@ use super::input::Delivery;
 use super::live::{Flight, Leg, Pending, Phase};
 use super::retry::Held;
 use super::seek::{Field, Pick, Record, Refusal};
+use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, RequestId, Timestamp};
 
 impl Gateway {
-    /// Looks for a route and calls it, or ends the request with the reason why not.
+    /// Looks for a route and calls it, lets the request wait for a slot, or ends it with the reason why not.
     pub(super) fn seek(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) {
         let live = self.requests.get_mut(id);
         live.seeks += 1;
         let field = live.awaited.take().map_or(Field::Any, Field::Prefer);
+        if let Some(reason) = self.stops.reason(&live.request.payer) {
+            return self.stop_request(now, id, reason, out);
+        }
         if live.seeks > self.policy.retry.seeks_max
             && let Some(last) = live.last
         {
@@ -24,26 +28,51 @@ impl Gateway {
             return self.reply(now, id, outcome, Class::Cancelled, out);
         }
         match self.look(now, id, field, Record::Trace(out)) {
-            Ok(pick) => self.call(now, id, pick, out),
-            Err(refusal) => {
-                let benched_until = match refusal {
-                    Refusal::Gated { gate: Gate::Cooldown, retry_at } => retry_at,
-                    Refusal::Gated { .. }
-                    | Refusal::Ineligible
-                    | Refusal::Spent
-                    | Refusal::Unaffordable { .. } => None,
-                };
-                // The first look of a request fails fast; one that has begun may wait for what it waited for.
-                let has_begun = self.requests.get(id).last.is_some();
-                let held = benched_until.filter(|_| has_begun).map(|until| self.wait_on(now, id, until, out));
-                if held != Some(Held::Waits) {
-                    self.refuse(now, id, refusal, out);
+            Ok(pick) => {
+                if self.count(now, id, out) == Allowed::Yes {
+                    let live = self.requests.get(id);
+                    let role = match (live.attempts, live.tries(pick.route)) {
+                        (0, _) => Role::Primary,
+                        (_, 0) => Role::Fallback,
+                        (_, _) => Role::Retry,
+                    };
+                    self.call(now, id, pick, role, out);
                 }
             }
+            Err(refusal) => self.hold(now, id, refusal, out),
         }
     }
 
-    fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, out: &mut Effects) {
+    /// No route can be called now: the request waits, if there is something to wait for, or ends with the reason.
+    fn hold(&mut self, now: Timestamp, id: RequestId, refusal: Refusal, out: &mut Effects) {
+        let live = self.requests.get(id);
+        // The first look of a request fails fast; one that has begun may wait on for what it waited for.
+        let has_begun = live.last.is_some();
+        let held = match refusal {
+            Refusal::Gated { gate: Gate::Concurrency, .. } => {
+                match self.queue.join(id, live.request.priority) {
+                    Some(waiting) => {
+                        out.decide(Decision::Queued { request: id, waiting });
+                        Held::Waits
+                    }
+                    None => Held::Not,
+                }
+            }
+            Refusal::Gated { gate: Gate::Cooldown, retry_at: Some(until) } if has_begun => {
+                self.wait_on(now, id, until, out)
+            }
+            Refusal::Gated { .. } | Refusal::Ineligible | Refusal::Spent | Refusal::Unaffordable { .. } => {
+                Held::Not
+            }
+        };
+        match held {
+            Held::Waits => {}
+            Held::Not => self.refuse(now, id, refusal, out),
+        }
+    }
+
+    /// Makes a call that was looked for and counted in this very instant.
+    pub(super) fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, role: Role, out: &mut Effects) {
         let route = &self.registry.routes[pick.route.index()];
         let live = self.requests.get_mut(id);
         let hold = self
@@ -53,13 +82,7 @@ impl Gateway {
         let window = hold.window();
         out.decide(Decision::Reserved { request: id, route: pick.route, amount: pick.worst_case, window });
         let permit = self.fleet.admit(now, route, pick.route, out);
-        let role = if live.attempts == 0 {
-            Role::Primary
-        } else if live.tries(pick.route) > 0 {
-            Role::Retry
-        } else {
-            Role::Fallback
-        };
+        self.queue.take(&live.request.payer);
         live.attempts += 1;
         let call = Call {
             call: self.calls.next(),
@@ -89,6 +112,7 @@ impl Gateway {
             Delivery::Whole => {}
         }
         out.act(Action::Call(call));
+        self.expect(now, id, pick.route);
     }
 
     /// Sets a timeout, unless the deadline comes first anyway.
@@ -116,7 +140,14 @@ impl Gateway {
         let live = self.requests.get_mut(request);
         if live.phase == Phase::Open {
             live.phase = Phase::Committed(call);
+            self.waits.clear(Wait::Hedge(request));
             out.act(Action::Commit { request, call });
+            for at in 0..self.requests.get(request).legs.len() {
+                let leg = self.requests.get(request).legs[at];
+                if leg != call {
+                    self.stop(now, leg, Class::Cancelled, out);
+                }
+            }
         }
         self.alive(now, call);
     }
@@ -138,6 +169,7 @@ impl Gateway {
         let Flight::Flying(permit) = std::mem::replace(&mut leg.flight, Flight::Stopped) else { return };
         let heard = Heard {
             call,
+            begun: leg.begun,
             route: leg.call.route,
             class: Some(why),
             signal: self.policy.taxonomy.signal(why),

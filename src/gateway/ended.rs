@@ -40,7 +40,7 @@ impl Gateway {
             }
         }
         if let Flight::Flying(permit) = flight {
-            self.conclude(now, info, &receipt, permit, now.since(begun), out);
+            self.conclude(now, info, &receipt, permit, begun, out);
         }
         self.close_if_done(info.request, out);
     }
@@ -52,7 +52,7 @@ impl Gateway {
         info: Call,
         receipt: &Receipt,
         permit: Option<Permit>,
-        elapsed: Duration,
+        begun: Timestamp,
         out: &mut Effects,
     ) {
         let (class, signal) = match receipt.result {
@@ -60,7 +60,8 @@ impl Gateway {
             Answer::Failed(diagnosis) => (Some(diagnosis.class), self.policy.taxonomy.heard(&diagnosis)),
             Answer::Cancelled => (Some(Class::Cancelled), Signal::Neutral),
         };
-        let heard = Heard { call: info.call, route: info.route, class, signal, elapsed };
+        let elapsed = now.since(begun);
+        let heard = Heard { call: info.call, begun, route: info.route, class, signal, elapsed };
         let route = &self.registry.routes[info.route.index()];
         self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
         let (failure, hint) = match receipt.result {
@@ -70,7 +71,9 @@ impl Gateway {
             }
             Answer::Failed(diagnosis) => {
                 self.bench(now, &info, &diagnosis, out);
-                (Failure { class: diagnosis.class, code: Some(diagnosis.code) }, diagnosis.hint)
+                let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };
+                self.blow(now, info.request, info.credential, failure, out);
+                (failure, diagnosis.hint)
             }
             Answer::Cancelled => (Failure { class: Class::Cancelled, code: None }, Hint::Absent),
         };
@@ -102,6 +105,7 @@ impl Gateway {
     fn charge(&mut self, info: &Call, basis: Basis, settlement: Settlement, out: &mut Effects) {
         self.fleet.leave(info.route);
         let live = self.requests.get_mut(info.request);
+        self.queue.give(&live.request.payer);
         live.legs.retain(|leg| *leg != info.call);
         live.spent = live.spent.plus(settlement.actual.money);
         out.decide(Decision::Settled { call: info.call, basis, settlement });

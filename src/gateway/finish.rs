@@ -1,7 +1,7 @@
 //! The two ends of a request: the reply (the caller's answer) and the close (the last bill is in).
 
 use super::Gateway;
-use super::action::{Action, Decision, Effects, Failure, Limit, Outcome};
+use super::action::{Action, Decision, Effects, Failure, Gate, Limit, Outcome, StopReason};
 use super::live::Phase;
 use super::seek::Refusal;
 use super::waits::Wait;
@@ -25,6 +25,8 @@ impl Gateway {
         out.act(Action::Reply { request: id, outcome, attempts: live.attempts, left });
         self.waits.clear(Wait::Deadline(id));
         self.waits.clear(Wait::Retry(id));
+        self.waits.clear(Wait::Hedge(id));
+        self.queue.quit(id);
         for at in 0..self.requests.get(id).legs.len() {
             let leg = self.requests.get(id).legs[at];
             self.stop(now, leg, why, out);
@@ -62,6 +64,10 @@ impl Gateway {
             (Refusal::Unaffordable { route, denied }, _) => {
                 out.decide(Decision::Denied { request: id, route, denied });
                 Outcome::BudgetExceeded { level: denied.level, last }
+            }
+            (Refusal::Gated { gate: Gate::Health, retry_at }, _) => Outcome::NoCandidate { retry_at, last },
+            (Refusal::Gated { gate: Gate::Fuse(failure), .. }, _) => {
+                Outcome::Stopped { reason: StopReason::Terminal(failure), last }
             }
             (Refusal::Gated { retry_at, .. }, _) => Outcome::AllGated { retry_at, last },
             (Refusal::Spent, Some(last)) => Outcome::Exhausted { limit: Limit::Routes, last },

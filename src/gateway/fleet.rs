@@ -4,8 +4,10 @@ use super::action::{Decision, Effects, Freshness, Gate};
 use super::input::Command;
 use super::live::Live;
 use super::policy::{Policy, Ranking, Registry, Route};
+use super::stops::Stops;
 use super::waits::{Wait, Waits};
 use crate::policy::breaker::{Breaker, Permit, Sample};
+use crate::policy::concurrency::Slots;
 use crate::policy::cooldown::{Bench, Cooldowns};
 use crate::policy::health::{self, Health, State};
 use crate::policy::latency::Latencies;
@@ -25,7 +27,7 @@ pub(super) struct Fleet {
     health: health::Config,
     cooldowns: Cooldowns,
     latencies: Vec<Latencies>,
-    in_flight: Vec<u32>,
+    in_flight: Slots,
     /// Exponential with mean 2³²: a draw from it, divided by a weight, is a race that weights win fairly.
     races: real::Knots,
 }
@@ -33,6 +35,7 @@ pub(super) struct Fleet {
 /// A result that is told to the machines.
 pub(super) struct Heard {
     pub(super) call: CallId,
+    pub(super) begun: Timestamp,
     pub(super) route: RouteId,
     pub(super) class: Option<Class>,
     pub(super) signal: Signal,
@@ -52,7 +55,7 @@ impl Fleet {
             health: policy.health,
             cooldowns: Cooldowns::default(),
             latencies: vec![Latencies::default(); registry.routes.len()],
-            in_flight: vec![0; registry.routes.len()],
+            in_flight: Slots::new(policy.concurrency.route_max),
             races: real::exponential(Duration::from_nanos(1 << 32)),
         }
     }
@@ -63,6 +66,7 @@ impl Fleet {
         &self,
         now: Timestamp,
         registry: &Registry,
+        stops: &Stops,
         limited: &[(ProjectId, ModelId)],
         id: RouteId,
     ) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
@@ -73,13 +77,17 @@ impl Fleet {
             let retry_at = breaker.status(now).retry_at;
             return Err((Gate::Breaker, Some(retry_at).filter(|at| *at != Timestamp::MAX)));
         }
-        if self.cooldowns.is_empty() && limited.is_empty() {
+        if self.cooldowns.is_empty() && limited.is_empty() && stops.is_clear() {
             return Ok(route.pool[0]);
         }
         let whole = [Bench::Route(id), Bench::Provider(route.provider)];
         let closed = whole.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max();
-        let (mut second_best, mut opens) = (None, None::<Timestamp>);
+        let (mut second_best, mut opens, mut blown) = (None, None::<Timestamp>, None);
         for credential in &route.pool {
+            if let Some(failure) = stops.closed(registry.credentials[credential.index()]) {
+                blown = Some(failure);
+                continue;
+            }
             match self.benched(now, registry, route, *credential).max(closed) {
                 None if limited.contains(&registry.quota(id, *credential)) => {
                     second_best = second_best.or(Some(*credential));
@@ -88,7 +96,11 @@ impl Fleet {
                 Some(until) => opens = Some(opens.map_or(until, |first| first.min(until))),
             }
         }
-        second_best.ok_or((Gate::Cooldown, opens.filter(|until| *until != Timestamp::MAX)))
+        match (second_best, opens, blown) {
+            (Some(credential), ..) => Ok(credential),
+            (None, None, Some(failure)) => Err((Gate::Fuse(failure), None)),
+            (None, opens, _) => Err((Gate::Cooldown, opens.filter(|until| *until != Timestamp::MAX))),
+        }
     }
 
     fn benched(
@@ -101,6 +113,33 @@ impl Fleet {
         let project = registry.credentials[key.index()];
         let benches = [Bench::Credential(key), Bench::Project(project), Bench::Model(project, route.model)];
         benches.iter().filter_map(|bench| self.cooldowns.until(now, *bench)).max()
+    }
+
+    /// The P95 latency of a route: measured, or declared before enough is.
+    pub(super) fn p95(&self, ranking: &Ranking, registry: &Registry, id: RouteId) -> Duration {
+        let measured = self.latencies[id.index()].p95(ranking.latency_samples_min);
+        measured.unwrap_or(registry.routes[id.index()].latency_p95)
+    }
+
+    /// Whether the route has no free slot.
+    pub(super) fn is_full(&self, id: RouteId) -> bool {
+        self.in_flight.is_full(id.index())
+    }
+
+    /// The health of a route.
+    pub(super) fn health(&self, registry: &Registry, id: RouteId) -> State {
+        self.healths[registry.routes[id.index()].health.index()].state()
+    }
+
+    /// Until when a route is unhealthy by itself; `None` if it is not, or will not be at that instant.
+    pub(super) fn unhealthy_until(
+        &self,
+        at: Timestamp,
+        registry: &Registry,
+        id: RouteId,
+    ) -> Option<Timestamp> {
+        let health = &self.healths[registry.routes[id.index()].health.index()];
+        health.until().filter(|until| *until > at)
     }
 
     /// How a route stands in the eyes of a request.
@@ -117,13 +156,12 @@ impl Fleet {
         let mut standing = Standing::default()
             .with(Key::Tries, u64::from(live.tries(id)))
             .with(Key::Health, sickness(&self.healths[route.health.index()]))
-            .with(Key::QueueDepth, u64::from(self.in_flight[id.index()]))
+            .with(Key::QueueDepth, u64::from(self.in_flight.used(id.index())))
             .with(Key::Price, price.picos())
             .with(Key::Quality, u64::from(u32::MAX - route.quality))
             .with(Key::Order, u64::from(id.0));
         if ranking.order.compares(Key::LatencyP95) {
-            let measured = self.latencies[id.index()].p95(ranking.latency_samples_min);
-            let p95 = measured.unwrap_or(route.latency_p95);
+            let p95 = self.p95(ranking, registry, id);
             standing = standing.with(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1));
         }
         if route.weight > 0 && ranking.order.compares(Key::Weight) {
@@ -142,7 +180,7 @@ impl Fleet {
         id: RouteId,
         out: &mut Effects,
     ) -> Option<Permit> {
-        self.in_flight[id.index()] += 1;
+        self.in_flight.take(id.index());
         let breaker = self.breakers.get_mut(route.breaker.index())?;
         let (admission, transition) = breaker.admit(now);
         if let Some(transition) = transition {
@@ -158,7 +196,7 @@ impl Fleet {
 
     /// The route's slot is free: the receipt is in.
     pub(super) fn leave(&mut self, route: RouteId) {
-        self.in_flight[route.index()] -= 1;
+        self.in_flight.give(route.index());
     }
 
     /// Tells the machines a heard. A result of an earlier generation of the breaker is stale and moves nothing.
@@ -184,7 +222,8 @@ impl Fleet {
             failures = breaker.failures(now);
         }
         let health = &mut self.healths[route.health.index()];
-        let moved = if stale { None } else { health.record(now, &self.health, heard.signal) };
+        let stale = stale || health.is_stale(heard.begun);
+        let moved = if stale { None } else { health.record(now, heard.begun, &self.health, heard.signal) };
         out.decide(Decision::Signalled {
             call: heard.call,
             breaker: route.breaker,
@@ -241,7 +280,7 @@ impl Fleet {
             }
             Command::ResetHealth(health) => {
                 waits.clear(Wait::Health(health));
-                if let Some(moved) = self.healths[health.index()].reset() {
+                if let Some(moved) = self.healths[health.index()].reset(now) {
                     out.decide(Decision::HealthMoved { health, moved });
                 }
             }

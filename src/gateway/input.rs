@@ -5,7 +5,7 @@ use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::Envelope;
 use crate::policy::prices::Usage;
 use crate::policy::taxonomy::Diagnosis;
-use crate::units::{BreakerId, CallId, HealthId, Money, RequestId, Timestamp};
+use crate::units::{BreakerId, CallId, HealthId, Money, RequestId, TaskId, Timestamp};
 
 /// What can happen to a gateway.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,8 @@ pub enum Input<'a> {
     Progress(CallId),
     /// A call is over and billed.
     Ended(CallId, Receipt),
+    /// No request of this task will come any more.
+    TaskEnded(TaskId),
     /// An operator intervened.
     Operator(Command),
     /// The earliest timer is due.
@@ -39,6 +41,10 @@ pub struct Request {
     pub deadline: Timestamp,
     /// How the answer is delivered.
     pub delivery: Delivery,
+    /// Whether sending it twice does something twice.
+    pub effect: SideEffect,
+    /// Who goes first when requests wait for a slot: higher before lower.
+    pub priority: u8,
     /// The key of its draws.
     pub draw: u64,
 }
@@ -50,6 +56,15 @@ pub enum Delivery {
     Whole,
     /// As it is written. The first visible output commits the request to its route.
     Stream,
+}
+
+/// Whether sending a request twice does something twice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SideEffect {
+    /// It does not: it may be hedged.
+    None,
+    /// It does: it is never hedged.
+    Some,
 }
 
 /// How a call ended, and what it is billed.

@@ -38,6 +38,8 @@ pub(super) struct Live {
     pub(super) awaited: Option<RouteId>,
     pub(super) spent: Money,
     pub(super) last: Option<Failure>,
+    /// A terminal fault of an optional leg: the others may go on, but nothing new is called.
+    pub(super) barred: Option<Failure>,
 }
 
 /// How far a request has come.
@@ -126,6 +128,11 @@ impl Requests {
         self.find_mut(id).expect("an open request")
     }
 
+    /// How many slots there are, open or not.
+    pub(super) const fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
     pub(super) const fn is_empty(&self) -> bool {
         self.open == 0
     }
@@ -145,6 +152,7 @@ impl Live {
             awaited: None,
             spent: Money::ZERO,
             last: None,
+            barred: None,
         }
     }
 
@@ -161,6 +169,7 @@ impl Live {
         self.awaited = None;
         self.spent = Money::ZERO;
         self.last = None;
+        self.barred = None;
     }
 
     /// Calls made on `route`.
@@ -182,6 +191,15 @@ impl Calls {
     pub(super) fn begin(&mut self, leg: Leg) {
         let at = leg.call.call.index();
         self.slots[at] = Some(leg);
+    }
+
+    pub(super) fn is_flying(&self, id: CallId) -> bool {
+        matches!(self.slots.get(id.index()), Some(Some(Leg { flight: Flight::Flying(_), .. })))
+    }
+
+    /// The route of a call in flight.
+    pub(super) fn route(&self, id: CallId) -> Option<RouteId> {
+        self.slots.get(id.index())?.as_ref().map(|leg| leg.call.route)
     }
 
     pub(super) fn find_mut(&mut self, id: CallId) -> Option<&mut Leg> {

@@ -16,11 +16,14 @@ mod call;
 mod ended;
 mod finish;
 mod fleet;
+mod hedge;
 mod input;
 mod live;
 mod policy;
+mod queue;
 mod retry;
 mod seek;
+mod stops;
 mod waits;
 
 pub use action::*;
@@ -30,9 +33,12 @@ pub use waits::Wait;
 
 use crate::policy::ledger::{AccountId, Amount, Ledger, Scopes};
 use crate::policy::taxonomy::Class;
-use crate::units::{Draws, RequestId, Timestamp};
+use crate::units::{Draws, Duration, RequestId, Timestamp};
 use fleet::Fleet;
 use live::{Calls, Phase, Requests};
+use queue::Queue;
+use seek::{Field, Record, Refusal};
+use stops::Stops;
 use waits::Waits;
 
 /// An LLM gateway, as pure state: no clock, no socket, no thread.
@@ -43,20 +49,15 @@ pub struct Gateway {
     draws: Draws,
     fleet: Fleet,
     ledger: Ledger,
-    payers: Payers,
+    tenants: Vec<AccountId>,
+    stops: Stops,
+    queue: Queue,
     requests: Requests,
     calls: Calls,
     waits: Waits,
     /// Reused by every look at the routes.
     usable: Vec<seek::Usable>,
     screening: seek::Screening,
-}
-
-/// The accounts of tasks and tenants.
-#[derive(Debug)]
-struct Payers {
-    tasks: Vec<AccountId>,
-    tenants: Vec<AccountId>,
 }
 
 impl Gateway {
@@ -67,12 +68,12 @@ impl Gateway {
     pub fn new(policy: Policy, registry: Registry, seed: u64) -> Gateway {
         registry.assert_consistent();
         let mut ledger = Ledger::new(policy.budget.reserve, policy.budget.attempt_max);
-        let payers = Payers {
-            tasks: registry.tasks.iter().map(|cap| ledger.open(*cap, None)).collect(),
-            tenants: registry.tenants.iter().map(|(cap, window)| ledger.open(*cap, *window)).collect(),
-        };
+        let open = |(cap, window): &(Amount, Option<Duration>)| ledger.open(*cap, *window);
+        let tenants = registry.tenants.iter().map(open).collect();
         Gateway {
             fleet: Fleet::new(&policy, &registry),
+            stops: Stops::new(policy.fuse),
+            queue: Queue::new(&policy.concurrency),
             draws: Draws::new(seed),
             requests: Requests::default(),
             calls: Calls::default(),
@@ -82,7 +83,7 @@ impl Gateway {
             policy,
             registry,
             ledger,
-            payers,
+            tenants,
         }
     }
 
@@ -97,6 +98,7 @@ impl Gateway {
             Input::Visible(call) => self.visible(now, call, out),
             Input::Progress(call) => self.alive(now, call),
             Input::Ended(call, receipt) => self.ended(now, call, receipt, out),
+            Input::TaskEnded(task) => self.stops.end_task(task, &mut self.ledger),
             Input::Operator(command) => self.fleet.operate(now, command, &mut self.waits, out),
             Input::Woke => {
                 if let Some(wait) = self.waits.take_due(now) {
@@ -104,6 +106,7 @@ impl Gateway {
                 }
             }
         }
+        self.serve_queue(now, out);
         self.waits.tidy();
     }
 
@@ -121,8 +124,11 @@ impl Gateway {
         let cap = Amount { money: request.envelope.cost_max, tokens: request.envelope.tokens_max };
         let scopes = Scopes {
             request: self.ledger.open(cap, None),
-            task: request.payer.task.map(|task| self.payers.tasks[task.index()]),
-            tenant: request.payer.tenant.map(|tenant| self.payers.tenants[tenant.index()]),
+            task: request
+                .payer
+                .task
+                .map(|task| self.stops.account(task, &self.registry.tasks, &mut self.ledger)),
+            tenant: request.payer.tenant.map(|tenant| self.tenants[tenant.index()]),
         };
         self.requests.open(request, scopes);
         if request.deadline <= now {
@@ -147,8 +153,31 @@ impl Gateway {
             Wait::Idle(call) => self.timed_out(now, call, Class::IdleTimeout, out),
             Wait::Receipt(call) => self.assume(call, out),
             Wait::Health(health) => self.fleet.cool(now, health, out),
+            Wait::Hedge(request) => self.hedge(now, request, out),
             Wait::Retry(request) => self.seek(now, request, out),
         }
+    }
+
+    /// Something was freed: those that wait for it seek again, in their order.
+    fn serve_queue(&mut self, now: Timestamp, out: &mut Effects) {
+        while self.queue.is_due() {
+            let mut at = 0;
+            while let Some(request) = self.queue.nth(at) {
+                match self.look(now, request, Field::Any, Record::Glance) {
+                    Err(Refusal::Gated { gate: Gate::Concurrency, .. }) => at += 1,
+                    Ok(_) | Err(_) => {
+                        self.queue.quit(request);
+                        self.seek(now, request, out);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Legs of a request that are still wanted.
+    fn flying(&self, request: RequestId) -> usize {
+        let legs = self.requests.find(request).map_or(&[][..], |live| &live.legs);
+        legs.iter().filter(|leg| self.calls.is_flying(**leg)).count()
     }
 
     /// Whether the caller still waits for an answer.

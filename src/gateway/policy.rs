@@ -3,6 +3,7 @@
 
 use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::{Offer, Reasons};
+use crate::policy::hedge::Hedge;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
 use crate::policy::{breaker, health, ranking};
@@ -27,6 +28,14 @@ pub struct Policy {
     pub breaker: Option<breaker::Config>,
     /// The health machine.
     pub health: health::Config,
+    /// What to do when every route that could be called is unhealthy.
+    pub all_unhealthy: AllUnhealthy,
+    /// Second legs beside slow ones; `None` is none.
+    pub hedge: Option<Hedge>,
+    /// Calls in flight.
+    pub concurrency: Concurrency,
+    /// What stops everything.
+    pub fuse: Fuse,
     /// What a failure without a hint benches, and for how long.
     pub cooldown: Cooldown,
     /// Money and tokens.
@@ -88,6 +97,52 @@ pub struct Cooldown {
     pub quota_exhausted: Duration,
 }
 
+/// What to do when every route that could be called is unhealthy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AllUnhealthy {
+    /// Use the least bad one, and say so: health is a preference.
+    LeastBad,
+    /// Unhealthy routes are never called: health is a gate.
+    Error,
+    /// Unhealthy routes are not called, unless one is the only eligible one.
+    LastRemaining,
+}
+
+/// Calls in flight at once; [`u32::MAX`] is no limit.
+#[derive(Clone, Copy, Debug)]
+pub struct Concurrency {
+    /// On one route.
+    pub route_max: u32,
+    /// For one task.
+    pub task_max: u32,
+    /// For one tenant.
+    pub tenant_max: u32,
+    /// Requests that may wait for a slot; one more is refused.
+    pub queue_max: u32,
+}
+
+/// What stops everything. A blown fuse stays blown.
+#[derive(Clone, Copy, Debug)]
+pub struct Fuse {
+    /// Calls a task may make; `None` is no limit.
+    pub calls_per_task: Option<u64>,
+    /// Calls a run may make; `None` is no limit.
+    pub calls_per_run: Option<u64>,
+    /// What a terminal fault stops.
+    pub terminal: FuseScope,
+}
+
+/// What a terminal fault stops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FuseScope {
+    /// The request that met it.
+    Request,
+    /// Everything that would use the same project.
+    Account,
+    /// Everything.
+    Run,
+}
+
 /// Money and tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
@@ -110,6 +165,10 @@ impl Default for Policy {
             timeouts: Timeouts::default(),
             breaker: Some(breaker::Config::default()),
             health: health::Config::default(),
+            all_unhealthy: AllUnhealthy::LeastBad,
+            hedge: None,
+            concurrency: Concurrency::default(),
+            fuse: Fuse::default(),
             cooldown: Cooldown::default(),
             budget: Budget::default(),
         }
@@ -144,6 +203,18 @@ impl Default for Retry {
     }
 }
 
+impl Default for Concurrency {
+    fn default() -> Concurrency {
+        Concurrency { route_max: u32::MAX, task_max: u32::MAX, tenant_max: u32::MAX, queue_max: 1_000 }
+    }
+}
+
+impl Default for Fuse {
+    fn default() -> Fuse {
+        Fuse { calls_per_task: None, calls_per_run: None, terminal: FuseScope::Request }
+    }
+}
+
 impl Default for Cooldown {
     fn default() -> Cooldown {
         Cooldown { rate_limit: Duration::ZERO, quota_exhausted: Duration::from_secs(60) }
@@ -163,7 +234,7 @@ pub struct Registry {
     pub routes: Vec<Route>,
     /// The project of each credential.
     pub credentials: Vec<ProjectId>,
-    /// The cap of each task.
+    /// The cap of each kind of task.
     pub tasks: Vec<Amount>,
     /// The cap of each tenant, for each window of this length; without a length, for ever.
     pub tenants: Vec<(Amount, Option<Duration>)>,
@@ -220,7 +291,18 @@ pub struct Route {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Payer {
     /// The task that it belongs to.
-    pub task: Option<TaskId>,
+    pub task: Option<Task>,
     /// Who pays.
     pub tenant: Option<TenantId>,
+}
+
+/// A task: one agent job of many requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Task {
+    /// Its slot: not in use by another open task. Free again after [`Input::TaskEnded`].
+    ///
+    /// [`Input::TaskEnded`]: super::Input::TaskEnded
+    pub id: TaskId,
+    /// Its kind: a position in [`Registry::tasks`].
+    pub kind: u16,
 }

@@ -2,7 +2,7 @@
 //! made at its end as things stand: a route is open, affordable, and the deadline has not passed.
 
 use super::Gateway;
-use super::action::{Call, Decision, Effects, Failure, Gate, Limit, Outcome, WaitRefusal};
+use super::action::{Call, Decision, Effects, Failure, Gate, Limit, Outcome, Role, WaitRefusal};
 use super::live::Phase;
 use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;
@@ -57,7 +57,18 @@ impl Gateway {
             return self.reply(now, id, outcome, Class::Cancelled, out);
         }
         let remedy = self.policy.taxonomy.remedy(last.class);
-        let outcome = if remedy == Remedy::Stop {
+        let is_optional = setback.call.role == Role::Hedge && last.class != Class::PolicyRefusal;
+        if self.flying(id) > 0 && (is_optional || remedy != Remedy::Stop) {
+            if remedy == Remedy::Stop {
+                self.requests.get_mut(id).barred = Some(last);
+                self.waits.clear(Wait::Hedge(id));
+            }
+            return;
+        }
+        let live = self.requests.get(id);
+        let outcome = if let Some(barred) = live.barred {
+            Outcome::Terminal { last: barred }
+        } else if remedy == Remedy::Stop {
             Outcome::Terminal { last }
         } else if live.attempts >= self.policy.retry.attempts_max {
             Outcome::Exhausted { limit: Limit::Attempts, last }
@@ -69,6 +80,7 @@ impl Gateway {
 
     fn plan(&mut self, now: Timestamp, remedy: Remedy, setback: &Setback, out: &mut Effects) {
         let id = setback.call.request;
+        self.waits.clear(Wait::Hedge(id));
         let plan = match remedy {
             Remedy::WaitSameThenFallback => self.plan_same(now, setback, out),
             Remedy::Fallback => {

@@ -3,8 +3,9 @@
 use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
 use super::live::Live;
-use super::policy::{Eligibility, Route};
+use super::policy::{AllUnhealthy, Eligibility, Route};
 use crate::policy::eligibility::{Envelope, Reason, exclusions};
+use crate::policy::health;
 use crate::policy::ledger::{Amount, Denied};
 use crate::policy::ranking::{Key, Order, Standing};
 use crate::units::{CredentialId, Money, RequestId, RouteId, Timestamp};
@@ -42,14 +43,18 @@ pub(super) enum Field {
     Only(RouteId),
     /// All but this one.
     Except(RouteId),
+    /// All on which no leg of the request is: for another leg.
+    Beside,
     /// All whose quota has not limited the request.
     OtherQuota,
 }
 
 /// Where a look is written down.
 pub(super) enum Record<'a> {
-    /// Nowhere: it is only a quote.
+    /// Nowhere: it is only a quote, for an instant at which slots may be free or not.
     Quote,
+    /// Nowhere: could it be called right now?
+    Glance,
     /// In the trace.
     Trace(&'a mut Effects),
 }
@@ -59,6 +64,30 @@ pub(super) enum Record<'a> {
 pub(super) struct Usable {
     pick: Pick,
     standing: Standing,
+}
+
+/// How one look sees the world.
+struct View<'l> {
+    at: Timestamp,
+    live: &'l Live,
+    field: Field,
+    room: Amount,
+    /// What a call may use of them.
+    tokens: u64,
+    slots: ByNow,
+    /// Routes that may be used at all.
+    eligible: usize,
+}
+
+/// What is known of slots at the instant of a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ByNow {
+    /// Nothing: it lies ahead.
+    Unknown,
+    /// Those of the task and the tenant are free; the routes' are looked up.
+    Known,
+    /// The task or the tenant has none.
+    AllTaken,
 }
 
 /// What is known of the routes that cannot be called.
@@ -101,7 +130,8 @@ impl Screening {
             } else {
                 Verdict::Excluded { reasons, missing }
             };
-            self.rows.push(Candidate { route: id, verdict, worst_case });
+            let health = health::State::Healthy; // filled in for those that may be used
+            self.rows.push(Candidate { route: id, verdict, worst_case, health });
         }
     }
 }
@@ -119,18 +149,34 @@ impl Gateway {
         self.screening.screen(&live.request.envelope, &self.policy.eligibility, &self.registry.routes);
         let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
         usable.clear();
-        let room = self.ledger.room(at, &live.scopes);
+        let view = View {
+            at,
+            live,
+            field,
+            room: self.ledger.room(at, &live.scopes),
+            tokens: live.request.envelope.estimate.total(),
+            slots: match record {
+                Record::Quote => ByNow::Unknown,
+                Record::Glance | Record::Trace(_) if self.queue.is_full_for(&live.request.payer) => {
+                    ByNow::AllTaken
+                }
+                Record::Glance | Record::Trace(_) => ByNow::Known,
+            },
+            eligible: self.screening.eligible.len(),
+        };
         let first = match &mut record {
-            Record::Quote => 0,
+            Record::Quote | Record::Glance => 0,
             Record::Trace(out) => {
                 out.candidates.extend_from_slice(&self.screening.rows);
                 out.candidates.len() - self.screening.rows.len()
             }
         };
         for (route, worst_case) in &self.screening.eligible {
-            let verdict = self.weigh(at, live, *route, *worst_case, room, field, &mut usable, &mut shut);
+            let verdict = self.weigh(&view, *route, *worst_case, &mut usable, &mut shut);
             if let Record::Trace(out) = &mut record {
-                out.candidates[first + route.index()].verdict = verdict;
+                let candidate = &mut out.candidates[first + route.index()];
+                candidate.verdict = verdict;
+                candidate.health = self.fleet.health(&self.registry, *route);
             }
         }
         let best = best(&self.policy.ranking.order, &usable, None);
@@ -147,31 +193,33 @@ impl Gateway {
     }
 
     /// An eligible route: whether it can be called, and how it stands if so.
-    #[expect(clippy::too_many_arguments, reason = "the loop of `look`, cut out to be read")]
     fn weigh(
         &self,
-        at: Timestamp,
-        live: &Live,
+        view: &View<'_>,
         route: RouteId,
         worst_case: Money,
-        room: Amount,
-        field: Field,
         usable: &mut Vec<Usable>,
         shut: &mut Shut,
     ) -> Verdict {
+        let View { at, live, field, .. } = *view;
         shut.eligible += 1;
         if live.tries(route) >= self.policy.retry.calls_per_route_max || !field.has(route) {
             return Verdict::Spent;
         }
-        let wanted = Amount { money: worst_case, tokens: live.request.envelope.estimate.total() };
-        if !wanted.fits(room)
+        if field == Field::Beside
+            && live.legs.iter().any(|leg| self.calls.is_flying(*leg) && self.calls.route(*leg) == Some(route))
+        {
+            return Verdict::Taken;
+        }
+        let wanted = Amount { money: worst_case, tokens: view.tokens };
+        if !wanted.fits(view.room)
             && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
         {
             let standing = self.standing(live, route, worst_case, field);
             shut.deny(&self.policy.ranking.order, route, denied, standing);
             return Verdict::Unaffordable { level: denied.level };
         }
-        let credential = match self.fleet.gate(at, &self.registry, &live.limited, route) {
+        let credential = match self.gate(view, route) {
             Ok(credential) => credential,
             Err((gate, retry_at)) => {
                 shut.gate(gate, retry_at);
@@ -184,6 +232,25 @@ impl Gateway {
         let pick = Pick { route, credential, worst_case: wanted };
         usable.push(Usable { pick, standing: self.standing(live, route, worst_case, field) });
         Verdict::Outranked { by: Key::Order }
+    }
+
+    /// The credential for a call, or what closes the route and until when.
+    fn gate(&self, view: &View<'_>, route: RouteId) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
+        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, &view.live.limited, route)?;
+        let is_gate = match self.policy.all_unhealthy {
+            AllUnhealthy::LeastBad => false,
+            AllUnhealthy::Error => true,
+            AllUnhealthy::LastRemaining => view.eligible > 1,
+        };
+        if is_gate && let Some(until) = self.fleet.unhealthy_until(view.at, &self.registry, route) {
+            return Err((Gate::Health, Some(until)));
+        }
+        let is_full = match view.slots {
+            ByNow::Unknown => false,
+            ByNow::Known => self.fleet.is_full(route),
+            ByNow::AllTaken => true,
+        };
+        if is_full { Err((Gate::Concurrency, None)) } else { Ok(credential) }
     }
 
     fn standing(&self, live: &Live, route: RouteId, price: Money, field: Field) -> Standing {
@@ -218,19 +285,24 @@ impl Field {
         match self {
             Field::Only(only) => route == only,
             Field::Except(other) => route != other,
-            Field::Any | Field::Prefer(_) | Field::OtherQuota => true,
+            Field::Any | Field::Prefer(_) | Field::OtherQuota | Field::Beside => true,
         }
     }
 }
 
 impl Shut {
+    /// The first that opens is told; but a slot can be waited for, whatever else is closed.
     fn gate(&mut self, gate: Gate, retry_at: Option<Timestamp>) {
-        let sooner = match (&self.gated, retry_at) {
-            (None, _) | (Some((_, None)), _) => true,
-            (Some((_, Some(known))), Some(new)) => new < *known,
-            (Some((_, Some(_))), None) => false,
+        let says_more = match (self.gated, gate) {
+            (None, _) | (Some(_), Gate::Concurrency) => true,
+            (Some((Gate::Concurrency, _)), _) => false,
+            (Some((_, known)), _) => match (known, retry_at) {
+                (None, _) => true,
+                (Some(known), Some(new)) => new < known,
+                (Some(_), None) => false,
+            },
         };
-        if sooner {
+        if says_more {
             self.gated = Some((gate, retry_at));
         }
     }
@@ -251,5 +323,35 @@ impl Shut {
             return Refusal::Unaffordable { route, denied };
         }
         if self.eligible > 0 { Refusal::Spent } else { Refusal::Ineligible }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Duration;
+
+    /// The gate that is told of these, and when it opens, in seconds.
+    fn told(gates: &[(Gate, Option<u64>)]) -> (Gate, Option<u64>) {
+        let mut shut = Shut::default();
+        for (gate, secs) in gates {
+            shut.gate(*gate, secs.map(|secs| Timestamp::ZERO.after(Duration::from_secs(secs))));
+        }
+        let Refusal::Gated { gate, retry_at } = shut.refusal() else { panic!("something is closed") };
+        (gate, retry_at.map(|at| at.nanos() / 1_000_000_000))
+    }
+
+    #[test]
+    fn the_first_that_opens_is_told() {
+        let gates = [(Gate::Breaker, Some(9)), (Gate::Cooldown, Some(5)), (Gate::Health, Some(7))];
+        assert_eq!(told(&gates), (Gate::Cooldown, Some(5)));
+        assert_eq!(told(&[(Gate::Cooldown, None), (Gate::Breaker, Some(9))]), (Gate::Breaker, Some(9)));
+    }
+
+    #[test]
+    fn a_slot_can_be_waited_for_whatever_else_is_closed() {
+        let slot = (Gate::Concurrency, None);
+        assert_eq!(told(&[(Gate::Cooldown, Some(5)), slot]), slot);
+        assert_eq!(told(&[slot, (Gate::Cooldown, Some(5))]), slot);
     }
 }

@@ -19,11 +19,13 @@ pub enum Wait {
     Receipt(CallId),
     /// The end of a health state's cooldown.
     Health(HealthId),
+    /// The end of the patience with a slow leg.
+    Hedge(RequestId),
     /// The end of a backoff.
     Retry(RequestId),
 }
 
-const KINDS: usize = 7;
+const KINDS: usize = 8;
 
 /// All timers, by when they are due. Those of one instant are due by kind, then in the order in which they
 /// were set.
@@ -116,7 +118,8 @@ impl Wait {
             Wait::Idle(call) => (3, call.index()),
             Wait::Receipt(call) => (4, call.index()),
             Wait::Health(health) => (5, health.index()),
-            Wait::Retry(request) => (6, request.index()),
+            Wait::Hedge(request) => (6, request.index()),
+            Wait::Retry(request) => (7, request.index()),
         }
     }
 
@@ -129,6 +132,7 @@ impl Wait {
             Wait::Idle(_) => "idle_timeout",
             Wait::Receipt(_) => "receipt",
             Wait::Health(_) => "health",
+            Wait::Hedge(_) => "hedge",
             Wait::Retry(_) => "retry",
         }
     }

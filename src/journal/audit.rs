@@ -240,12 +240,18 @@ impl Audit {
             | Kind::Committed
             | Kind::Cancelled
             | Kind::WaitRefused
+            | Kind::HedgeSkipped
+            | Kind::Queued
+            | Kind::FuseBlew
             | Kind::TimedOut => self.happened(reading),
             Kind::Woke | Kind::CallBegun | Kind::Signalled => {}
             Kind::DeclaredLimits
             | Kind::DeclaredTenant
             | Kind::DeclaredTask
+            | Kind::DeclaredQuota
             | Kind::DeclaredRoute
+            | Kind::TaskBegan
+            | Kind::TaskEnded
             | Kind::Operated
             | Kind::BreakerMoved
             | Kind::HealthMoved

@@ -1,7 +1,7 @@
 //! Findings: what a reviewer would write in the margin. They judge nothing; a wrong policy shows itself in them
 //! even where no law is broken. All are computed from facts.
 
-use super::book::{Book, CallPage, Invoice};
+use super::book::{Book, CallPage, Invoice, Worth};
 use super::laws::Begun;
 use super::metrics::{Metric, Metrics};
 use crate::policy::eligibility::Reason;
@@ -19,8 +19,10 @@ pub enum Finding {
     RetriedTerminal,
     /// A true rate limit or used-up quota was told to breaker or health as a failure.
     QuotaPoisonedHealth,
-    /// A call was billed and gave no answer.
+    /// A call that was needed was billed and gave no answer.
     PaidWithoutAnswer,
+    /// A leg was billed that lost.
+    HedgeWaste,
     /// Data went to a region that its envelope does not allow.
     LeftRegion,
     /// Data went to a route that may not see its class.
@@ -34,7 +36,7 @@ pub enum Finding {
 }
 
 /// How many findings there are.
-pub const FINDINGS: usize = 9;
+pub const FINDINGS: usize = 10;
 
 /// From how many thousandths of a call a request amplification is remarked.
 const AMPLIFICATION_SHOWN: u128 = 2_000;
@@ -77,6 +79,7 @@ impl Finding {
         Finding::RetriedTerminal,
         Finding::QuotaPoisonedHealth,
         Finding::PaidWithoutAnswer,
+        Finding::HedgeWaste,
         Finding::LeftRegion,
         Finding::CrossedDataClass,
         Finding::BilledAboveQuote,
@@ -91,6 +94,7 @@ impl Finding {
             Finding::RetriedTerminal => "retried_terminal",
             Finding::QuotaPoisonedHealth => "quota_poisoned_health",
             Finding::PaidWithoutAnswer => "paid_without_answer",
+            Finding::HedgeWaste => "hedge_waste",
             Finding::LeftRegion => "left_region",
             Finding::CrossedDataClass => "crossed_data_class",
             Finding::BilledAboveQuote => "billed_above_quote",
@@ -169,13 +173,17 @@ impl Findings {
 
     /// A call is over and billed.
     pub(super) fn billed(&mut self, book: &Book<'_>, entry: &Entry<'_>, page: &CallPage, invoice: &Invoice) {
-        let (bill, wasted, worst) = (invoice.billed.money, invoice.wasted, page.worst_case.money);
+        let (bill, wasted, worst) = (invoice.billed.money, invoice.wasted(), page.worst_case.money);
         let over = bill.minus(worst);
         let who = || (book.name(page.name), book.route_name(page.route));
         if wasted > Money::ZERO {
-            self.note(Finding::PaidWithoutAnswer, entry, wasted, || {
+            let (finding, why) = match invoice.worth {
+                Worth::Lost => (Finding::HedgeWaste, "for a leg that lost"),
+                Worth::Used | Worth::Wasted => (Finding::PaidWithoutAnswer, "without an answer"),
+            };
+            self.note(finding, entry, wasted, || {
                 let (name, route) = who();
-                format!("{name} pays ${wasted} to {route} without an answer")
+                format!("{name} pays ${wasted} to {route} {why}")
             });
         }
         if over > Money::ZERO {
@@ -300,6 +308,19 @@ mod tests {
         };
         let says = "rate_limit of req/1 counts against the health of alpha";
         check(Finding::QuotaPoisonedHealth, poisoned, 1, says);
+    }
+
+    #[test]
+    fn a_leg_that_lost_is_remarked_apart_from_what_was_needed() {
+        let hedged = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let slow = play.call(R, A);
+            let quick = play.at(200).call(R, B);
+            play.at(700).end(quick, None, 16).reply(R, Outcome::Answered { route: B }).cancel(slow);
+            play.at(900).end(slow, Some(Class::Cancelled), 16).close(R);
+        };
+        check(Finding::HedgeWaste, hedged, 1, "req/1 pays $0.016 to alpha for a leg that lost");
+        assert_eq!(played(hedged).findings.remark(Finding::PaidWithoutAnswer).count, 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::Judge;
 use super::book::Phase;
 use super::laws::{Begun, RefusedWait, Reply, Sleep, Told, Weighed};
-use crate::gateway::{Action, Basis, Call, Candidate, Decision, Receipt, Request};
+use crate::gateway::{Action, Basis, Call, Candidate, Decision, FuseKind, Receipt, Request};
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Settlement;
 use crate::policy::signal::Signal;
@@ -17,9 +17,17 @@ impl Observer for Judge<'_> {
     fn entry(&mut self, entry: &Entry<'_>) {
         self.watch.look(entry);
         self.laws.entry(&self.book, entry);
+        if self.book.alerts.missing(entry.cause).is_some() {
+            self.book.alerts.settle();
+        }
         self.book.turn(entry);
         match entry.what {
             What::Declared(_) => {}
+            What::TaskBegan { task, name } => {
+                self.metrics.task_began();
+                self.book.begin_task(task, name);
+            }
+            What::TaskEnded { task: _, end } => self.metrics.task_ended(end),
             What::Arrived { request, name } => self.arrived(entry, request, name),
             What::Abandoned { request } => self.book.abandon(entry, request),
             What::Woke { wait } => self.book.wake(entry, wait),
@@ -81,7 +89,7 @@ impl Judge<'_> {
         self.laws.ended(&self.book, entry, call, truth);
         if let Some(page) = self.book.call(call) {
             let invoice = page.read(truth, receipt);
-            self.metrics.billed(page, &invoice);
+            self.metrics.billed(page, &invoice, entry.at);
             self.findings.billed(&self.book, entry, page, &invoice);
         }
         self.book.end(entry, call, (truth, health), receipt);
@@ -90,7 +98,7 @@ impl Judge<'_> {
     #[inline(never)]
     fn lost(&mut self, entry: &Entry<'_>, call: CallId) {
         self.laws.lost(&self.book, entry, call);
-        self.metrics.lost(&self.book, call);
+        self.metrics.lost(&self.book, call, entry.at);
         self.findings.lost(&self.book, entry, call);
         self.book.lose(call);
     }
@@ -179,10 +187,17 @@ impl Judge<'_> {
             Decision::WaitRefused { request, wait, left, why } => {
                 self.refuses_a_wait(entry, &RefusedWait { request, wait, left, why });
             }
-            Decision::Classified { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::TimedOut { .. } => {}
+            Decision::Alerted { credential, failure: _ } => self.alerted(entry, credential),
+            Decision::HedgeSkipped { request, why } => {
+                self.laws.skips_a_hedge(&self.book, entry, request, why);
+                self.metrics.hedge_skipped(&self.book, request);
+            }
+            Decision::Queued { request, waiting: _ } => {
+                self.laws.queued(&self.book, entry, request);
+                self.metrics.queued(&self.book, request);
+            }
+            Decision::Blew { fuse, request, calls } => self.blew(entry, fuse, request, calls),
+            Decision::Classified { .. } | Decision::Freed { .. } | Decision::TimedOut { .. } => {}
         }
     }
 
@@ -192,6 +207,7 @@ impl Judge<'_> {
         if told.signal == Signal::Bad {
             self.findings.signalled_bad(&self.book, entry, told.call);
         }
+        self.book.date(entry, told.call);
         self.book.count_failures(told.breaker, told.breaker_failures, told.health, told.health_failures);
     }
 
@@ -217,13 +233,25 @@ impl Judge<'_> {
     #[inline(never)]
     fn health_moved(&mut self, entry: &Entry<'_>, id: HealthId, moved: &health::Move) {
         self.laws.health_moved(&self.book, entry, id, moved);
-        self.book.move_health(id, moved.to);
+        self.book.move_health(entry, id, moved.to);
     }
 
     #[inline(never)]
     fn benched(&mut self, entry: &Entry<'_>, what: Bench, until: Timestamp) {
         self.laws.benched(&self.book, entry, what, until);
         self.book.bench(what, until);
+    }
+
+    fn alerted(&mut self, entry: &Entry<'_>, credential: CredentialId) {
+        self.laws.alerted(&self.book, entry, credential);
+        self.book.alerts.settle();
+    }
+
+    fn blew(&mut self, entry: &Entry<'_>, fuse: FuseKind, request: RequestId, calls: u64) {
+        self.laws.blew(&self.book, entry, fuse, request, calls);
+        if let Some(payer) = self.book.request(request).map(|page| page.payer) {
+            self.book.blow(fuse, &payer);
+        }
     }
 
     #[inline(never)]

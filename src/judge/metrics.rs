@@ -2,14 +2,19 @@
 //! facts where a fact exists; ratios are whole thousandths, and zero of nothing.
 
 mod metric;
+mod share;
+mod tasks;
 
 pub use metric::{Metric, Unit};
 
-use super::book::{Book, CallPage, Invoice, Truth, Ways};
-use super::laws::{Begun, Fit, Reply, Weighed};
+use super::book::{Book, CallPage, Invoice, Truth, Ways, Worth};
+use super::laws::{Begun, Fit, Reply, Weighed, is_stopped};
 use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
-use crate::units::{BreakerId, CallId, Duration, Histogram, RequestId, TenantId, Timestamp, Total};
+use crate::sim::TaskEnd;
+use crate::units::{BreakerId, CallId, Duration, RequestId, TenantId, Timestamp};
+use share::Share;
+use tasks::Tasks;
 
 /// What one run, or many, amounted to.
 #[derive(Clone, Debug, Default)]
@@ -18,33 +23,13 @@ pub struct Metrics {
     shares: Vec<Share>,
     /// Time that breakers were OPEN, all together.
     breaker_open: Duration,
-}
-
-/// What the requests of one tenant amounted to.
-#[derive(Clone, Debug, Default)]
-struct Share {
-    requests: u64,
-    answered: u64,
-    attempts: u64,
-    retries: u64,
-    fell_back: u64,
-    terminal_stops: u64,
-    control_successes: u64,
-    budget_denials: u64,
-    routes_excluded: u64,
-    waits: u64,
-    cancelled: u64,
-    cost: Total,
-    paid_without_answer: Total,
-    overbilled: Total,
-    latency: Histogram,
-    first_visible: Histogram,
+    tasks: Tasks,
 }
 
 impl Metrics {
     /// Nothing yet, for this many tenants.
     pub fn new(tenants: usize) -> Metrics {
-        Metrics { shares: vec![Share::default(); tenants + 1], breaker_open: Duration::ZERO }
+        Metrics { shares: vec![Share::default(); tenants + 1], ..Metrics::default() }
     }
 
     /// Adds what another run amounted to.
@@ -56,21 +41,33 @@ impl Metrics {
             mine.merge(theirs);
         }
         self.breaker_open = self.breaker_open.plus(other.breaker_open);
+        self.tasks.merge(&other.tasks);
     }
 
     /// The value of a metric in its [`Unit`], for one tenant or for all; `None` if there is nothing to tell:
-    /// a quantile of nothing, or the breakers of one tenant.
+    /// a quantile of nothing, or what belongs to no tenant for one.
     pub fn value(&self, metric: Metric, tenant: Option<TenantId>) -> Option<u128> {
         match tenant {
-            Some(tenant) if metric == Metric::BreakerOpen || tenant.index() + 1 >= self.shares.len() => None,
+            Some(tenant) if metric.is_of_the_run() || tenant.index() + 1 >= self.shares.len() => None,
             Some(tenant) => self.shares[tenant.index()].value(metric),
             None if metric == Metric::BreakerOpen => Some(u128::from(self.breaker_open.nanos())),
+            None if metric.is_of_the_run() => self.tasks.value(metric),
             None => {
                 let mut all = Share::default();
                 self.shares.iter().for_each(|share| all.merge(share));
                 all.value(metric)
             }
         }
+    }
+
+    /// A task began.
+    pub(super) fn task_began(&mut self) {
+        self.tasks.begin();
+    }
+
+    /// A task is over.
+    pub(super) fn task_ended(&mut self, end: TaskEnd) {
+        self.tasks.end(end);
     }
 
     /// A request came in.
@@ -84,7 +81,8 @@ impl Metrics {
         let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != begun.route);
         let share = self.share(page.payer.tenant);
         share.attempts += 1;
-        share.retries += u64::from(page.attempts > 0);
+        share.retries += u64::from(page.attempts > 0 && page.legs == 0);
+        share.hedges += u64::from(page.legs > 0);
         share.fell_back += u64::from(leaves);
     }
 
@@ -96,20 +94,29 @@ impl Metrics {
     }
 
     /// A call is over and billed.
-    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice) {
+    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice, now: Timestamp) {
         let billed = invoice.billed.money;
         let share = self.share(page.payer.tenant);
         share.cost.add(billed);
         share.overbilled.add(billed.minus(page.worst_case.money));
-        share.paid_without_answer.add(invoice.wasted);
+        share.paid_without_answer.add(invoice.wasted());
+        match invoice.worth {
+            Worth::Used => share.useful.add(billed),
+            Worth::Lost => share.waste(invoice.billed, page.length(now)),
+            Worth::Wasted => {}
+        }
     }
 
     /// A cancelled call will never be billed.
-    pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId) {
+    pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId, now: Timestamp) {
         let Some(page) = book.call(call) else { return };
         let share = self.share(page.payer.tenant);
         share.cost.add(page.worst_case.money);
         share.paid_without_answer.add(page.worst_case.money);
+        match page.worth() {
+            Worth::Lost => share.waste(page.worst_case, page.length(now)),
+            Worth::Used | Worth::Wasted => {}
+        }
     }
 
     /// The gateway weighed the routes. Only the first look of a request counts.
@@ -137,6 +144,8 @@ impl Metrics {
         match reply.outcome {
             Outcome::Answered { .. } => share.answered += 1,
             Outcome::Terminal { .. } => share.terminal_stops += 1,
+            Outcome::NoCandidate { .. } => share.no_candidate += 1,
+            Outcome::Stopped { .. } => share.fuse_stops += 1,
             Outcome::Truncated { .. }
             | Outcome::Exhausted { .. }
             | Outcome::BudgetExceeded { .. }
@@ -151,6 +160,16 @@ impl Metrics {
     /// A cap refused a call.
     pub(super) fn denied(&mut self, book: &Book<'_>, request: RequestId) {
         self.share(tenant(book, request)).budget_denials += 1;
+    }
+
+    /// No other leg was started beside a slow one.
+    pub(super) fn hedge_skipped(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).hedges_skipped += 1;
+    }
+
+    /// A request waits for a slot.
+    pub(super) fn queued(&mut self, book: &Book<'_>, request: RequestId) {
+        self.share(tenant(book, request)).queued += 1;
     }
 
     /// Another attempt is planned.
@@ -182,64 +201,6 @@ impl Metrics {
     }
 }
 
-impl Share {
-    fn merge(&mut self, other: &Share) {
-        self.requests += other.requests;
-        self.answered += other.answered;
-        self.attempts += other.attempts;
-        self.retries += other.retries;
-        self.fell_back += other.fell_back;
-        self.terminal_stops += other.terminal_stops;
-        self.control_successes += other.control_successes;
-        self.budget_denials += other.budget_denials;
-        self.routes_excluded += other.routes_excluded;
-        self.waits += other.waits;
-        self.cancelled += other.cancelled;
-        self.cost = self.cost.plus(other.cost);
-        self.paid_without_answer = self.paid_without_answer.plus(other.paid_without_answer);
-        self.overbilled = self.overbilled.plus(other.overbilled);
-        self.latency.merge(&other.latency);
-        self.first_visible.merge(&other.first_visible);
-    }
-
-    fn value(&self, metric: Metric) -> Option<u128> {
-        let count = |n: u64| Some(u128::from(n));
-        let thousandths = |part: u64, whole: u64| {
-            Some((u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or_default())
-        };
-        let quantile = |histogram: &Histogram, per_mille| histogram.quantile(per_mille).map(u128::from);
-        let max = |histogram: &Histogram| Some(u128::from(histogram.max())).filter(|_| histogram.total() > 0);
-        match metric {
-            Metric::Requests => count(self.requests),
-            Metric::Answered => count(self.answered),
-            Metric::SuccessRatio => thousandths(self.answered, self.requests),
-            Metric::Attempts => count(self.attempts),
-            Metric::Amplification => thousandths(self.attempts, self.requests),
-            Metric::Retries => count(self.retries),
-            Metric::FallbackRate => thousandths(self.fell_back, self.requests),
-            Metric::TerminalStops => count(self.terminal_stops),
-            Metric::ControlSuccesses => count(self.control_successes),
-            Metric::BudgetDenials => count(self.budget_denials),
-            Metric::RoutesExcluded => count(self.routes_excluded),
-            Metric::Waits => count(self.waits),
-            Metric::Cancelled => count(self.cancelled),
-            Metric::Cost => Some(self.cost.picos()),
-            Metric::CostPerSuccess => Some(self.cost.per(self.answered).unwrap_or_default().picos()),
-            Metric::PaidWithoutAnswer => Some(self.paid_without_answer.picos()),
-            Metric::Overbilled => Some(self.overbilled.picos()),
-            Metric::LatencyP50 => quantile(&self.latency, 500),
-            Metric::LatencyP95 => quantile(&self.latency, 950),
-            Metric::LatencyP99 => quantile(&self.latency, 990),
-            Metric::LatencyMax => max(&self.latency),
-            Metric::FirstVisibleP50 => quantile(&self.first_visible, 500),
-            Metric::FirstVisibleP95 => quantile(&self.first_visible, 950),
-            Metric::FirstVisibleP99 => quantile(&self.first_visible, 990),
-            Metric::FirstVisibleMax => max(&self.first_visible),
-            Metric::BreakerOpen => None,
-        }
-    }
-}
-
 /// How many routes were excluded and had to be.
 #[cold]
 fn rightly_filtered(weighed: &Weighed<'_>) -> u32 {
@@ -261,6 +222,7 @@ fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
     let is_eligible = |truth: Truth| truth.reasons.is_empty();
     match reply.outcome {
         Outcome::Terminal { .. } => book.request(request).is_some_and(|page| page.terminal.is_some()),
+        Outcome::Stopped { reason, .. } => is_stopped(book, request, reason),
         Outcome::NoEligibleRoute => !book.routes().any(|route| is_eligible(book.truth(request, route))),
         Outcome::BudgetExceeded { .. } => book.routes().any(|route| {
             let wanted = book.worst_case(request, route);
@@ -270,6 +232,7 @@ fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
         | Outcome::Truncated { .. }
         | Outcome::Exhausted { .. }
         | Outcome::AllGated { .. }
+        | Outcome::NoCandidate { .. }
         | Outcome::DeadlineExceeded { .. }
         | Outcome::Abandoned => false,
     }
@@ -281,6 +244,8 @@ mod tests {
     use crate::gateway::{Decision, Delivery};
     use crate::judge::play::*;
     use crate::policy::taxonomy::Class;
+    use crate::sim::{TaskName, What};
+    use crate::units::TaskId;
 
     fn check(metrics: &Metrics, expected: &[(Metric, &str)]) {
         for (metric, text) in expected {
@@ -318,6 +283,57 @@ mod tests {
             (Metric::BreakerOpen, "0"),
         ];
         check(&played(fell_back).metrics, &expected);
+    }
+
+    /// Three legs at $0.036 each: the second answers at 700 ms, the others are cancelled then and billed in full
+    /// 300 ms later.
+    fn hedged(play: &mut Play<'_>) {
+        play.arrive(Delivery::Whole);
+        let slow = play.call(R, A);
+        let quick = play.at(200).call(R, B);
+        let third = play.at(400).call(R, A);
+        play.at(700).end(quick, None, 36).reply(R, Outcome::Answered { route: B });
+        play.cancel(slow).cancel(third);
+        let cancelled = Some(Class::Cancelled);
+        play.at(1_000).end(slow, cancelled, 36).end(third, cancelled, 36).close(R);
+    }
+
+    #[test]
+    fn a_hedge_shows_its_cost_and_what_the_losers_took() {
+        let expected = [
+            (Metric::Attempts, "3"),
+            (Metric::Hedges, "2"),
+            (Metric::Retries, "0"),
+            (Metric::Cancelled, "2"),
+            (Metric::Cost, "0.108"),
+            (Metric::CostMultiplier, "3.000"),
+            (Metric::HedgeWaste, "0.072"),
+            (Metric::HedgeWasteTokens, "18000"),
+            (Metric::HedgeWasteTime, "1000000000"),
+            (Metric::PaidWithoutAnswer, "0.072"),
+        ];
+        check(&played(hedged).metrics, &expected);
+    }
+
+    #[test]
+    fn the_longest_row_of_failed_tasks_is_counted_in_the_order_of_their_ends() {
+        let turns = |ends: &'static [TaskEnd]| {
+            played(|play| {
+                for end in ends {
+                    let (task, name) = (TaskId(0), TaskName { kind: 0, ordinal: Some(0) });
+                    play.say(What::TaskBegan { task, name }).say(What::TaskEnded { task, end: *end });
+                }
+            })
+            .metrics
+        };
+        use TaskEnd::{Answered, Failed};
+        let mut sum = turns(&[Failed, Answered, Failed, Failed, Failed, Answered, Failed]);
+        let expected =
+            [(Metric::Tasks, "7"), (Metric::TasksAnswered, "2"), (Metric::TasksFailedInARowMax, "3")];
+        check(&sum, &expected);
+        sum.merge(&turns(&[Failed, Failed, Failed]));
+        check(&sum, &[(Metric::Tasks, "10"), (Metric::TasksFailedInARowMax, "3")]);
+        assert_eq!(sum.value(Metric::Tasks, Some(TenantId(0))), None, "tasks belong to no tenant");
     }
 
     #[test]

@@ -3,12 +3,14 @@
 
 use super::{Expectation, Judge, Law, RunVerdict};
 use crate::gateway::{
-    Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Outcome, Payer, Receipt,
-    Request, Role, Verdict,
+    Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Freshness, Outcome, Payer,
+    Receipt, Request, Role, SideEffect, Verdict,
 };
 use crate::policy::eligibility::{Envelope, Offer, exclusions};
+use crate::policy::health::State;
 use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::prices::{Prices, Tier, Usage};
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use crate::sim::{
     Catalog, CredentialFact, Ending, Entry, Limits, Observer, RequestName, Rest, RouteFact, Scripted,
@@ -155,6 +157,11 @@ impl<'a> Play<'a> {
         self
     }
 
+    /// The number of the next entry.
+    pub(crate) const fn number(&self) -> u64 {
+        self.seq
+    }
+
     pub(crate) fn skip_a_number(&mut self) -> &mut Self {
         self.seq += 1;
         self
@@ -173,9 +180,24 @@ impl<'a> Play<'a> {
     }
 
     pub(crate) fn arrive_with(&mut self, id: RequestId, envelope: Envelope, delivery: Delivery) -> &mut Self {
+        self.arrive_as(id, |request| (request.envelope, request.delivery) = (envelope, delivery))
+    }
+
+    /// The usual request, but for what is changed.
+    pub(crate) fn arrive_as(&mut self, id: RequestId, change: impl Fn(&mut Request)) -> &mut Self {
         let payer = Payer { task: None, tenant: Some(TenantId(0)) };
         let deadline = self.now.after(MS(1_200));
-        let request = Request { id, payer, envelope, deadline, delivery, draw: 0 };
+        let mut request = Request {
+            id,
+            payer,
+            envelope: envelope(),
+            deadline,
+            delivery: Delivery::Whole,
+            effect: SideEffect::None,
+            priority: 0,
+            draw: 0,
+        };
+        change(&mut request);
         let slot = id.index();
         self.attempts.resize(self.attempts.len().max(slot + 1), 0);
         self.spent.resize(self.spent.len().max(slot + 1), Money::ZERO);
@@ -199,7 +221,8 @@ impl<'a> Play<'a> {
                 } else {
                     Verdict::Excluded { reasons, missing }
                 };
-                let mut candidate = Candidate { route: RouteId(at), verdict, worst_case };
+                let mut candidate =
+                    Candidate { route: RouteId(at), verdict, worst_case, health: State::Healthy };
                 change(&mut candidate);
                 candidate
             })
@@ -238,6 +261,31 @@ impl<'a> Play<'a> {
         let (request, route) = self.calls[call.index()];
         let credential = CredentialId(route.0);
         self.say(What::CallBegun { call, request, route, credential, scripted })
+    }
+
+    pub(crate) fn cancel(&mut self, call: CallId) -> &mut Self {
+        self.act(Action::Cancel { call, why: Class::Cancelled })
+    }
+
+    /// The result of a call is told to the breaker and the health of its route.
+    pub(crate) fn signal(
+        &mut self,
+        call: CallId,
+        signal: Signal,
+        standing: Freshness,
+        failures: u32,
+    ) -> &mut Self {
+        let route = self.calls[call.index()].1;
+        self.decide(Decision::Signalled {
+            call,
+            breaker: BreakerId(route.0),
+            health: HealthId(route.0),
+            class: None,
+            signal,
+            standing,
+            breaker_failures: failures,
+            health_failures: failures,
+        })
     }
 
     /// An upstream is about to get a call that nobody announced.
@@ -326,21 +374,42 @@ pub(crate) fn played_for(
     seed: u64,
     script: impl Fn(&mut Play<'_>),
 ) -> RunVerdict {
-    let catalog = catalog();
-    let mut play = Play::new(&catalog, Judge::new(&catalog, expectations, 0, seed));
+    played_in(&catalog(), expectations, seed, script)
+}
+
+/// Plays `script` in the world of this catalogue.
+pub(crate) fn played_in(
+    catalog: &Catalog,
+    expectations: &[Expectation],
+    seed: u64,
+    script: impl Fn(&mut Play<'_>),
+) -> RunVerdict {
+    let mut play = Play::new(catalog, Judge::new(catalog, expectations, 0, seed));
     script(&mut play);
     play.finish()
 }
 
 /// A law is held by the first play, broken by the second (and `says` so), and not exercised by an empty one.
 pub(crate) fn check(law: Law, held: impl Fn(&mut Play<'_>), broken: impl Fn(&mut Play<'_>), says: &str) {
-    let verdict = played(held);
+    check_in(&catalog(), law, held, broken, says);
+}
+
+/// The same in the world of this catalogue.
+pub(crate) fn check_in(
+    catalog: &Catalog,
+    law: Law,
+    held: impl Fn(&mut Play<'_>),
+    broken: impl Fn(&mut Play<'_>),
+    says: &str,
+) {
+    let verdict = played_in(catalog, &[], 1, held);
     let tally = verdict.laws.tally(law);
     assert!(tally.exercised > 0, "{} is put to the test", law.name());
     assert_eq!(tally.first, [], "{} holds", law.name());
-    let verdict = played(broken);
+    let verdict = played_in(catalog, &[], 1, broken);
     let tally = verdict.laws.tally(law);
     let told: Vec<&str> = tally.first.iter().map(|breach| breach.sentence.as_str()).collect();
     assert!(told.iter().any(|sentence| sentence.contains(says)), "{} says {told:?}", law.name());
-    assert_eq!(played(|_| ()).laws.tally(law).exercised, 0, "{} is not exercised by nothing", law.name());
+    let nothing = played_in(catalog, &[], 1, |_| ());
+    assert_eq!(nothing.laws.tally(law).exercised, 0, "{} is not exercised by nothing", law.name());
 }

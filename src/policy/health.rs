@@ -39,6 +39,8 @@ pub struct Health {
     failures: u32,
     until: Option<Timestamp>,
     last: Timestamp,
+    /// When it last became unhealthy or ceased to be: results of calls begun before are stale.
+    since: Timestamp,
 }
 
 /// A change of state.
@@ -72,7 +74,13 @@ impl Default for Config {
 
 impl Default for Health {
     fn default() -> Health {
-        Health { state: State::Healthy, failures: 0, until: None, last: Timestamp::ZERO }
+        Health {
+            state: State::Healthy,
+            failures: 0,
+            until: None,
+            last: Timestamp::ZERO,
+            since: Timestamp::ZERO,
+        }
     }
 }
 
@@ -97,8 +105,22 @@ impl Health {
         self.until
     }
 
-    /// Takes in one result.
-    pub fn record(&mut self, now: Timestamp, config: &Config, signal: Signal) -> Option<Move> {
+    /// Whether the result of a call that began at `began` is of an earlier time: it changes nothing.
+    pub fn is_stale(&self, began: Timestamp) -> bool {
+        began < self.since
+    }
+
+    /// Takes in the result of a call that began at `began`.
+    pub fn record(
+        &mut self,
+        now: Timestamp,
+        began: Timestamp,
+        config: &Config,
+        signal: Signal,
+    ) -> Option<Move> {
+        if self.is_stale(began) {
+            return None;
+        }
         match signal {
             Signal::Neutral => return None,
             Signal::Good => self.failures = 0,
@@ -114,26 +136,29 @@ impl Health {
         } else {
             self.state
         };
-        self.go(to, Some(now.after(config.cooldown)))
+        self.go(now, to, Some(now.after(config.cooldown)))
     }
 
     /// Lets the cooldown end, if it is over at `now`. One more bad result makes it unhealthy again.
     pub fn wake(&mut self, now: Timestamp) -> Option<Move> {
-        if self.until.is_some_and(|until| until <= now) { self.go(State::Degraded, None) } else { None }
+        if self.until.is_some_and(|until| until <= now) { self.go(now, State::Degraded, None) } else { None }
     }
 
     /// An operator declares it healthy.
-    pub fn reset(&mut self) -> Option<Move> {
+    pub fn reset(&mut self, now: Timestamp) -> Option<Move> {
         self.failures = 0;
-        self.go(State::Healthy, None)
+        self.go(now, State::Healthy, None)
     }
 
-    fn go(&mut self, to: State, until: Option<Timestamp>) -> Option<Move> {
+    fn go(&mut self, now: Timestamp, to: State, until: Option<Timestamp>) -> Option<Move> {
         if to == self.state {
             return None;
         }
         let from = std::mem::replace(&mut self.state, to);
         self.until = until.filter(|_| to == State::Unhealthy);
+        if from == State::Unhealthy || to == State::Unhealthy {
+            self.since = now;
+        }
         Some(Move { from, to, until: self.until })
     }
 }
@@ -149,7 +174,7 @@ mod tests {
     fn after(signals: &[Signal]) -> Health {
         let mut health = Health::default();
         for signal in signals {
-            health.record(at(0), &Config::default(), *signal);
+            health.record(at(0), at(0), &Config::default(), *signal);
         }
         health
     }
@@ -164,9 +189,9 @@ mod tests {
     #[test]
     fn a_rate_limit_between_two_failures_neither_counts_nor_resets() {
         let mut health = after(&[Signal::Bad; 4]);
-        assert_eq!(health.record(at(1), &Config::default(), Signal::Neutral), None);
+        assert_eq!(health.record(at(1), at(1), &Config::default(), Signal::Neutral), None);
         assert_eq!(health.failures(), 4);
-        health.record(at(1), &Config::default(), Signal::Bad);
+        health.record(at(1), at(1), &Config::default(), Signal::Bad);
         assert_eq!(health.state(), State::Unhealthy);
     }
 
@@ -176,14 +201,27 @@ mod tests {
         assert_eq!(health.wake(Timestamp::from_nanos(at(60).nanos() - 1)), None);
         let back = health.wake(at(60)).unwrap();
         assert_eq!((back.from, back.to), (State::Unhealthy, State::Degraded));
-        assert_eq!(health.record(at(61), &Config::default(), Signal::Good).unwrap().to, State::Healthy);
+        assert_eq!(
+            health.record(at(61), at(60), &Config::default(), Signal::Good).unwrap().to,
+            State::Healthy
+        );
     }
 
     #[test]
     fn one_more_failure_after_the_cooldown_is_enough() {
         let mut health = after(&[Signal::Bad; 5]);
         health.wake(at(60));
-        let moved = health.record(at(61), &Config::default(), Signal::Bad).unwrap();
+        let moved = health.record(at(61), at(60), &Config::default(), Signal::Bad).unwrap();
         assert_eq!((moved.to, moved.until), (State::Unhealthy, Some(at(121))));
+    }
+
+    #[test]
+    fn a_late_result_of_before_the_move_changes_nothing() {
+        let mut health = after(&[Signal::Bad; 5]);
+        health.wake(at(60));
+        let late = |health: &mut Health, signal| health.record(at(61), at(59), &Config::default(), signal);
+        assert_eq!(late(&mut health, Signal::Good), None);
+        assert_eq!(late(&mut health, Signal::Bad), None);
+        assert_eq!((health.state(), health.failures()), (State::Degraded, 5));
     }
 }

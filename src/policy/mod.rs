@@ -4,9 +4,12 @@
 pub mod backoff;
 pub mod breaker;
 
+pub mod concurrency;
 pub mod cooldown;
 pub mod eligibility;
+pub mod fuse;
 pub mod health;
+pub mod hedge;
 pub mod latency;
 pub mod ledger;
 pub mod prices;

@@ -153,13 +153,14 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
         }
         return None;
     }
-    let diagnosis = diagnose(&response, names);
-    Some(FailedReply {
-        told: hear(&response, ear.dialect(), names),
-        truth: truth.unwrap_or(diagnosis.class),
-        health: None,
-        code: diagnosis.code,
-    })
+    let failure = heard(&response, ear, names);
+    Some(FailedReply { truth: truth.unwrap_or(failure.truth), ..failure })
+}
+
+/// What a failed response of a status and a code is, and what the gateway hears in it.
+pub(super) fn heard(response: &Response<'_>, ear: &Ear, names: &mut Names) -> FailedReply {
+    let told = hear(response, ear.dialect(), names);
+    FailedReply { told, ..FailedReply::told_truly(diagnose(response, names)) }
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use super::faults::Ear;
 use super::findings::{Findings, about};
 use super::form::Form;
 use super::tree::{Table, Word};
-use super::{OWN_KEYS, operator, parties, policy, routes, traffic};
+use super::{OWN_KEYS, civil, jobs, operator, parties, policy, quotas, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
-use crate::sim::{Catalog, Limits, Setup, Source, Upstream};
-use crate::units::{Name, Names, Set64, Timestamp};
+use crate::sim::{Catalog, Job, Limits, Pace, Quota, Setup, Source, Step, Upstream};
+use crate::units::{Duration, Name, Names, Set64, Timestamp};
+use jiff::ZonedDateTime;
 
 /// What has been read so far.
 #[derive(Default)]
@@ -25,12 +26,16 @@ pub(super) struct World {
     pub(super) breaker_scope: Domain,
     /// What shares a health state.
     pub(super) health_scope: Domain,
-    /// Probes that a half-open breaker lets through at once.
-    pub(super) probes_max: u32,
+    /// When the scenario begins, by a civil clock.
+    pub(super) start: Option<ZonedDateTime>,
     /// The upstream behind each route.
     pub(super) upstreams: Vec<Upstream>,
     /// Where requests come from.
     pub(super) sources: Vec<Source>,
+    /// Jobs of many requests.
+    pub(super) jobs: Vec<Job>,
+    /// True quotas.
+    pub(super) quotas: Vec<Quota>,
     /// What an operator does.
     pub(super) operator: Vec<(Timestamp, Command)>,
 }
@@ -47,6 +52,13 @@ pub(super) enum Domain {
     Provider,
 }
 
+/// The words for what shares a machine.
+pub(super) const DOMAINS: &[(&str, Domain)] = &[
+    ("provider_model_region", Domain::ProviderModelRegion),
+    ("route", Domain::Route),
+    ("provider", Domain::Provider),
+];
+
 /// Reads a file without its variants and expectations; and what it says of its dialect.
 pub(super) fn setup(table: &Table, out: &mut Findings) -> (Setup, String) {
     let mut world = World::default();
@@ -60,6 +72,8 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> (Setup, String) {
         registry: world.registry,
         upstreams: world.upstreams,
         sources: world.sources,
+        jobs: world.jobs,
+        quotas: world.quotas,
         operator: world.operator,
     };
     (setup, world.ear.said)
@@ -70,12 +84,44 @@ fn limits(world: &World) -> Limits {
     let policy = &world.policy;
     Limits {
         attempts_max: policy.retry.attempts_max,
-        legs_max: 1,
+        legs_max: policy.hedge.map_or(1, |hedge| hedge.legs_max),
         attempt_max: policy.budget.attempt_max,
         hint_max: policy.retry.hint_max,
         calls_per_route_max: policy.retry.calls_per_route_max,
         reserve_retries: policy.eligibility.reserve_retries,
-        probes_max: world.probes_max,
+        probes_max: policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
+        probe_timeout: policy.breaker.as_ref().and_then(|breaker| breaker.probe_timeout),
+        route_legs_max: policy.concurrency.route_max,
+        task_legs_max: policy.concurrency.task_max,
+        tenant_legs_max: policy.concurrency.tenant_max,
+        calls_per_task: policy.fuse.calls_per_task,
+        calls_per_run: policy.fuse.calls_per_run,
+        terminal_scope: policy.fuse.terminal,
+    }
+}
+
+impl World {
+    /// The latest instant at which a call can be made: no request of the file is open longer.
+    pub(super) fn last_call(&self) -> Timestamp {
+        let times =
+            |n: u32, length: Duration| Duration::from_nanos(length.nanos().saturating_mul(u64::from(n)));
+        let of_source = self.sources.iter().filter(|source| source.count > 0).map(|source| {
+            let deadline = source.template.deadline;
+            let last = match &source.pace {
+                Pace::Open(gap) => times(source.count - 1, gap.longest()).plus(deadline),
+                Pace::Closed { clients, think } => {
+                    times(source.count.div_ceil(*clients), think.longest().plus(deadline))
+                }
+            };
+            source.first.after(last)
+        });
+        let of_job = self.jobs.iter().map(|job| {
+            let begun = job.first.after(times(job.count - 1, job.gap.longest()));
+            let step =
+                |step: &Step| self.sources[usize::from(step.source)].template.deadline.plus(step.think);
+            job.steps.iter().map(step).fold(begun, Timestamp::after)
+        });
+        of_source.chain(of_job).max().unwrap_or_default()
     }
 }
 
@@ -84,6 +130,7 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     for key in OWN_KEYS {
         f.node(key); // read elsewhere; here only so that a misspelt one is recognised
     }
+    world.start = civil::start(f);
     f.table("policy", |f| policy::policy(f, world));
     f.table("versions", |f| versions(f, world));
     classes(f, world);
@@ -93,12 +140,14 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("route", |f| routes::route(f, world));
     f.each("request", |f| traffic::request(f, world));
     f.each("arrivals", |f| traffic::arrivals(f, world));
+    f.each("job", |f| jobs::job(f, world));
+    f.each("quota", |f| quotas::quota(f, world));
     f.each("operator", |f| operator::command(f, world));
     if !f.has("route") {
         f.missing("route", "at least one `[[route]]`");
     }
-    if !f.has("request") && !f.has("arrivals") {
-        f.missing("request", "at least one `[[request]]` or `[[arrivals]]`");
+    if !["request", "arrivals", "job"].iter().any(|key| f.has(key)) {
+        f.missing("request", "at least one `[[request]]`, `[[arrivals]]` or `[[job]]`");
     }
 }
 

@@ -2,10 +2,13 @@
 //! [`Problems`]: everything that is wrong with it at once.
 
 mod bounds;
+mod breaker;
+mod civil;
 mod expectations;
 mod faults;
 mod findings;
 mod form;
+mod jobs;
 mod latency;
 mod lower;
 mod operator;
@@ -14,8 +17,10 @@ mod patterns;
 mod policy;
 mod problems;
 mod quantity;
+mod quotas;
 mod retry;
 mod routes;
+mod stops;
 mod traffic;
 mod tree;
 mod upstreams;

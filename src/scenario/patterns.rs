@@ -148,6 +148,11 @@ fn check_word(f: &mut Form<'_, '_>, event: Event, field: Field, word: &Word, wit
             let known = catalogs.flat_map(super::vocabulary::sources).collect();
             (known, is_known)
         }
+        Vocabulary::Tasks => {
+            let is_known = catalogs.clone().any(|catalog| super::vocabulary::is_task(catalog, &word.text));
+            let known = catalogs.flat_map(super::vocabulary::tasks).collect();
+            (known, is_known)
+        }
         Vocabulary::Interned => {
             let mut catalogs = catalogs;
             (Vec::new(), catalogs.any(|catalog| catalog.names.find(&word.text).is_some()))

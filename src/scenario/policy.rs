@@ -1,26 +1,22 @@
 //! `[policy]`: every knob of a gateway. The right value is the default; a wrong one names the incident that
 //! taught it and the law that it breaks.
 
+use super::breaker::breaker;
 use super::faults;
 use super::findings::{About, about, knob};
 use super::form::Form;
-use super::lower::{Domain, World};
+use super::lower::{DOMAINS, Domain, World};
 use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, MONEY};
 use super::retry::retry;
-use crate::gateway::{Budget, Cooldown, Eligibility, Ranking, Timeouts};
+use super::stops::{concurrency, fuse, hedge};
+use crate::gateway::{AllUnhealthy, Budget, Cooldown, Eligibility, Ranking, Timeouts};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::health;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::ranking::{Key, Order};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Remedy, Taxonomy};
-use crate::policy::{breaker, health};
 use crate::units::Money;
-
-const DOMAINS: &[(&str, Domain)] = &[
-    ("provider_model_region", Domain::ProviderModelRegion),
-    ("route", Domain::Route),
-    ("provider", Domain::Provider),
-];
 
 /// All knobs.
 pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
@@ -32,6 +28,10 @@ pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.timeouts = f.table("timeouts", timeouts);
     f.table("breaker", |f| breaker(f, world));
     (world.policy.health, world.health_scope) = f.table("health", health);
+    world.policy.all_unhealthy = all_unhealthy(f);
+    world.policy.hedge = f.optional_table("hedge", hedge);
+    world.policy.concurrency = f.table("concurrency", concurrency);
+    world.policy.fuse = f.table("fuse", fuse);
     world.policy.cooldown = f.table("cooldown", cooldown);
     world.policy.budget = f.table("budget", budget);
 }
@@ -221,42 +221,6 @@ fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
     }
 }
 
-/// The circuit breaker.
-fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
-    let about_failures = knob(
-        "failures",
-        "Failures in a row that open it.",
-        &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
-    );
-    let failures = f.value(about_failures, &COUNT_FROM_ONE, "3");
-    let about_open_for = knob(
-        "open_for",
-        "How long it stays open before it lets a probe through.",
-        &[("500 s", "it outlives the outage", "")],
-    );
-    let open_for = f.value(about_open_for, &DURATION, "30 s");
-    let about_probes = knob(
-        "probes",
-        "Calls that it lets through at once while it is half-open.",
-        &[("1000000", "a flood the moment the cooldown is over", "")],
-    );
-    world.probes_max = f.value(about_probes, &COUNT_FROM_ONE, "1");
-    let about_enabled = knob(
-        "enabled",
-        "Whether there is a breaker.",
-        &[("false", "every request knocks on the broken door by itself", "")],
-    );
-    let config = breaker::Config {
-        trip: breaker::Trip::Run { bad: failures },
-        cooldown: breaker::Cooldown::Fixed(open_for),
-        probes: breaker::ProbeLimit::InFlight(world.probes_max),
-        ..breaker::Config::default()
-    };
-    world.policy.breaker = f.switch(about_enabled, Some(config), None, "true");
-    world.breaker_scope =
-        f.choice(about("scope", "What shares one breaker."), DOMAINS, "provider_model_region");
-}
-
 /// The health machine.
 fn health(f: &mut Form<'_, '_>) -> (health::Config, Domain) {
     let config = health::Config {
@@ -276,7 +240,35 @@ fn health(f: &mut Form<'_, '_>) -> (health::Config, Domain) {
             "60 s",
         ),
     };
-    (config, f.choice(about("scope", "What shares one health state."), DOMAINS, "provider_model_region"))
+    let about_scope = knob(
+        "scope",
+        "What shares one health state.",
+        &[("provider", "the failures of one model are held against all of its provider", "")],
+    );
+    (config, f.choice(about_scope, DOMAINS, "provider_model_region"))
+}
+
+/// Whether health is a preference or a gate.
+fn all_unhealthy(f: &mut Form<'_, '_>) -> AllUnhealthy {
+    let about_choice = knob(
+        "all_unhealthy",
+        "What to do when every route that could be called is unhealthy: use the least bad one and say so, call \
+         none, or only the last one that may be used at all.",
+        &[
+            (
+                "error",
+                "the quota cascade: a wrong verdict on health is a total outage",
+                "no_false_no_candidate",
+            ),
+            ("last_remaining", "two sick routes are none, and one is one", "no_false_no_candidate"),
+        ],
+    );
+    let words = [
+        ("least_bad", AllUnhealthy::LeastBad),
+        ("error", AllUnhealthy::Error),
+        ("last_remaining", AllUnhealthy::LastRemaining),
+    ];
+    f.choice(about_choice, &words, "least_bad")
 }
 
 /// How long a failure without a hint benches what it concerns.

@@ -135,7 +135,7 @@ pub(super) fn instead_of<'k>(word: &str, known: impl IntoIterator<Item = &'k str
         let known: Vec<&str> = known.into_iter().collect();
         match known.len() {
             0 => None,
-            1..=32 => Some(format!("known: {}", known.join(", "))),
+            1..=48 => Some(format!("known: {}", known.join(", "))),
             _ => None,
         }
     })

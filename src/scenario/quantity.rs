@@ -39,6 +39,13 @@ pub(super) enum Written {
 /// A length of time.
 pub(super) const DURATION: Kind<Duration> =
     Kind { wants: "a time with its unit", example: "\"80 ms\"", written: Written::Text, parse: duration };
+/// A length of time; `None` is for ever.
+pub(super) const DURATION_OR_NEVER: Kind<Option<Duration>> = Kind {
+    wants: "a time with its unit, or `never`",
+    example: "\"30 s\" or \"never\"",
+    written: Written::Text,
+    parse: duration_or_never,
+};
 /// An instant, counted from the beginning of the scenario.
 pub(super) const INSTANT: Kind<Timestamp> =
     Kind { wants: "a time since the start", example: "\"80 ms\"", written: Written::Text, parse: instant };
@@ -67,6 +74,9 @@ pub(super) const COUNT_FROM_ONE: Kind<u32> =
 /// How many, possibly very many.
 pub(super) const LARGE_COUNT: Kind<u64> =
     Kind { wants: "a whole number", example: "200000", written: Written::Whole, parse: whole };
+/// Who goes first.
+pub(super) const PRIORITY: Kind<u8> =
+    Kind { wants: "a whole number up to 255", example: "9", written: Written::Whole, parse: priority };
 /// Tokens.
 pub(super) const TOKENS: Kind<u32> =
     Kind { wants: "a number of tokens", example: "8000", written: Written::Whole, parse: count };
@@ -124,6 +134,22 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
 /// 100 years of 365 days, in nanoseconds: several of them add up to less than the end of time.
 const DURATION_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000_000;
 
+/// A time, or a word instead of one.
+pub(super) fn or_word(text: &str, word: &str) -> Result<Option<Duration>, Complaint> {
+    if text.trim() == word {
+        return Ok(None);
+    }
+    let is_word = !text.starts_with(|c: char| c.is_ascii_digit());
+    let complaint = |complaint: Complaint| {
+        if is_word { Complaint::new(format!("`{text}` is neither a time nor `{word}`")) } else { complaint }
+    };
+    duration(text).map(Some).map_err(complaint)
+}
+
+fn duration_or_never(text: &str) -> Result<Option<Duration>, Complaint> {
+    or_word(text, "never")
+}
+
 fn instant(text: &str) -> Result<Timestamp, Complaint> {
     duration(text).map(|d| Timestamp::ZERO.after(d))
 }
@@ -173,6 +199,11 @@ fn count_from_one(text: &str) -> Result<u32, Complaint> {
         0 => Err(Complaint::new("it is at least 1")),
         n => Ok(n),
     }
+}
+
+fn priority(text: &str) -> Result<u8, Complaint> {
+    u8::try_from(whole(text)?)
+        .map_err(|_| Complaint::new(format!("`{text}` is more than 255, the most there is")))
 }
 
 fn whole(text: &str) -> Result<u64, Complaint> {

@@ -5,22 +5,22 @@ use super::form::Form;
 use super::latency::latency;
 use super::lower::{World, members, new_name, position};
 use super::parties::{cap, id};
-use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT, TOKENS};
+use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT, PRIORITY, TOKENS};
 use super::routes::rank;
-use super::tree::Word;
 use super::upstreams::input_tokens;
-use crate::gateway::{Delivery, Payer};
+use crate::gateway::{Delivery, Payer, SideEffect, Task};
 use crate::policy::eligibility::Envelope;
 use crate::policy::prices::Usage;
-use crate::sim::{Latency, Source, SourceFact, SourceKind, Template};
+use crate::sim::{Latency, Pace, Source, SourceFact, SourceKind, Template};
 use crate::units::{Duration, Name, Set64, TaskId, TenantId};
 
 /// One request.
 pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "id", "Its id.", world);
     let first = f.value(about("at", "When it arrives."), &INSTANT, "0 ms");
-    let template = template(f, world);
-    let source = Source { template, first, gap: Latency::Fixed(Duration::ZERO), count: 1 };
+    let payer = payer(f, world);
+    let template = template(f, world, payer);
+    let source = Source { template, first, pace: Pace::Open(Latency::Never), count: 1 };
     declare(world, name, SourceKind::Listed, source);
 }
 
@@ -28,19 +28,43 @@ pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
 pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let name = source_name(f, "name", "Its name; its requests are `name/1`, `name/2`, ….", world);
     let first = f.value(about("first", "When the first arrives."), &INSTANT, "0 ms");
-    let doc = "From one arrival to the next; `{ exponential = \"10 ms\" }` is an open Poisson stream. It must be stated.";
-    let gap = f.custom(about("gap", doc), "a time or a drawn time", |f, node| latency(f, "gap", node));
-    if gap.is_none() && f.node("gap").is_none() {
-        f.missing("gap", "`gap = { exponential = \"10 ms\" }`");
-    }
+    let pace = pace(f);
     let count = f.required(about("count", "How many arrive."), &COUNT_FROM_ONE);
-    let template = template(f, world);
-    let gap = gap.unwrap_or(Latency::Never);
-    let source = Source { template, first, gap, count: count.unwrap_or(1) };
+    let payer = payer(f, world);
+    let template = template(f, world, payer);
+    let source = Source { template, first, pace, count: count.unwrap_or(1) };
     declare(world, name, SourceKind::Stream, source);
 }
 
-fn source_name(
+/// When the others arrive: whatever became of the first ones, or as clients have their answers.
+fn pace(f: &mut Form<'_, '_>) -> Pace {
+    let doc =
+        "From one arrival to the next: a time, or `{ exponential = \"10 ms\" }` for an open Poisson stream.";
+    let gap = f.custom(about("gap", doc), "a time or a distribution", |f, node| latency(f, "gap", node));
+    let doc = "So many clients instead, each of which asks again after its reply.";
+    let clients = f.optional(about("clients", doc), &COUNT_FROM_ONE);
+    let doc = "From a client's reply to its next request; nothing by default.";
+    let think =
+        f.custom(about("think", doc), "a time or a distribution", |f, node| latency(f, "think", node));
+    match (f.has("gap"), f.has("clients")) {
+        (true, true) => {
+            let help = Some("an open stream has a `gap`, a closed one has `clients`".to_owned());
+            f.problem(&f.span_of("clients"), "arrivals are an open stream or clients, not both", help);
+        }
+        (false, false) => f.missing("gap", "`gap = { exponential = \"10 ms\" }` or `clients = 10`"),
+        (true, false) if f.has("think") => {
+            f.problem(&f.span_of("think"), "only clients think", Some("state `clients`".to_owned()));
+        }
+        (true | false, _) => {}
+    }
+    match clients {
+        Some(clients) => Pace::Closed { clients, think: think.unwrap_or(Latency::Fixed(Duration::ZERO)) },
+        None => Pace::Open(gap.unwrap_or(Latency::Never)),
+    }
+}
+
+/// The name of where requests come from.
+pub(super) fn source_name(
     f: &mut Form<'_, '_>,
     key: &'static str,
     doc: &'static str,
@@ -50,7 +74,8 @@ fn source_name(
     new_name(f, key, doc, &mut world.catalog.names, taken)
 }
 
-fn declare(world: &mut World, name: Option<Name>, kind: SourceKind, source: Source) {
+/// Adds where requests come from.
+pub(super) fn declare(world: &mut World, name: Option<Name>, kind: SourceKind, source: Source) {
     if let Some(name) = name {
         world.catalog.sources.push(SourceFact { name, kind });
         world.sources.push(source);
@@ -58,8 +83,7 @@ fn declare(world: &mut World, name: Option<Name>, kind: SourceKind, source: Sour
 }
 
 /// What a request looks like.
-fn template(f: &mut Form<'_, '_>, world: &mut World) -> Template {
-    let payer = payer(f, world);
+pub(super) fn template(f: &mut Form<'_, '_>, world: &mut World, payer: Payer) -> Template {
     let envelope = envelope(f, world);
     let deadline =
         f.value(about("deadline", "From its arrival to the last instant of an answer."), &DURATION, "30 s");
@@ -68,26 +92,34 @@ fn template(f: &mut Form<'_, '_>, world: &mut World) -> Template {
         &[("whole", Delivery::Whole), ("stream", Delivery::Stream)],
         "whole",
     );
+    let about_effect =
+        about("side_effects", "Whether sending it twice does something twice: then it is never hedged.");
+    let effect = f.switch(about_effect, SideEffect::Some, SideEffect::None, "false");
+    let doc = "Who goes first when requests wait for a slot: higher before lower.";
+    let priority = f.value(about("priority", doc), &PRIORITY, "0");
     let hangs_up = f.optional(
         about("hangs_up", "From its arrival until its caller hangs up; never by default."),
         &DURATION,
     );
-    Template { payer, envelope, deadline, delivery, hangs_up }
+    Template { payer, envelope, deadline, delivery, effect, priority, hangs_up }
 }
 
-fn payer(f: &mut Form<'_, '_>, world: &mut World) -> Payer {
+fn payer(f: &mut Form<'_, '_>, world: &World) -> Payer {
     let task = f.text(about("task", "The task that it belongs to."));
-    let tenant = f.text(about("tenant", "Who pays."));
     let catalog = &world.catalog;
     let tasks: Vec<Name> = catalog.tasks.iter().map(|task| task.name).collect();
+    let task = task.and_then(|word| position(f, "task", &word, &tasks, &catalog.names));
+    let kind = task.map(id);
+    Payer { task: kind.map(|kind| Task { id: TaskId(u32::from(kind)), kind }), tenant: tenant(f, world) }
+}
+
+/// Who pays.
+pub(super) fn tenant(f: &mut Form<'_, '_>, world: &World) -> Option<TenantId> {
+    let tenant = f.text(about("tenant", "Who pays."));
+    let catalog = &world.catalog;
     let tenants: Vec<Name> = catalog.tenants.iter().map(|tenant| tenant.name).collect();
-    let mut find = |what, word: Option<Word>, list: &[Name]| {
-        word.and_then(|word| position(f, what, &word, list, &catalog.names))
-    };
-    Payer {
-        task: find("task", task, &tasks).map(|at| TaskId(u32::from(id(at)))),
-        tenant: find("tenant", tenant, &tenants).map(|at| TenantId(id(at))),
-    }
+    let at = tenant.and_then(|word| position(f, "tenant", &word, &tenants, &catalog.names));
+    at.map(|at| TenantId(id(at)))
 }
 
 /// The immutable constraints of a request.

@@ -40,7 +40,7 @@ fn healthy() -> Reply {
 }
 
 /// One reply.
-fn reply(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Reply {
+pub(super) fn reply(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Reply {
     let after =
         f.custom(about("after", "From the call to its end. It must be stated."), LATENCY, |f, node| {
             latency(f, "after", node)

@@ -1,6 +1,6 @@
 //! Which words a field of an event can have, so that a misspelt one in a pattern is found.
 
-use crate::gateway::{Basis, Freshness, Gate, Limit, Role, WaitRefusal};
+use crate::gateway::{Basis, Freshness, FuseKind, FuseScope, HedgeSkip, Limit, Role, WaitRefusal};
 use crate::policy::eligibility::Reason;
 use crate::policy::ledger::Level;
 use crate::policy::ranking::Key;
@@ -21,18 +21,21 @@ pub(super) enum Vocabulary {
     Names(fn(&Catalog) -> Vec<&str>),
     /// A request of the file.
     Requests,
+    /// A task of the file: a kind, or one of many of its kind.
+    Tasks,
     /// Anything that the file names somewhere.
     Interned,
 }
 
 /// The words that `field` of `event` can have.
 pub(super) fn vocabulary(event: Kind, field: Field) -> Vocabulary {
-    use Vocabulary::{Any, Interned, Names, Requests};
+    use Vocabulary::{Any, Interned, Names, Requests, Tasks};
     match (event, field) {
         (_, Field::Request) => Requests,
         (_, Field::Route | Field::Chosen) => Names(|c| texts(c, c.routes.iter().map(|r| r.name))),
         (_, Field::Credential) => Names(|c| texts(c, c.credentials.iter().map(|k| k.name))),
-        (_, Field::Task) => Names(|c| texts(c, c.tasks.iter().map(|t| t.name))),
+        (Kind::DeclaredTask, Field::Task) => Names(|c| texts(c, c.tasks.iter().map(|t| t.name))),
+        (_, Field::Task) => Tasks,
         (_, Field::Tenant) => Names(|c| texts(c, c.tenants.iter().map(|t| t.name))),
         (_, Field::Project) => Names(|c| texts(c, c.projects.iter().copied())),
         (_, Field::Provider) => Names(|c| texts(c, c.providers.iter().copied())),
@@ -49,16 +52,22 @@ pub(super) fn vocabulary(event: Kind, field: Field) -> Vocabulary {
         (_, Field::Class | Field::Truth | Field::LastClass) => words(&Class::ALL, Class::label),
         (_, Field::Code | Field::LastCode | Field::Rule | Field::Protocol | Field::Contract) => Interned,
         (_, Field::PolicyVersion | Field::PricesVersion | Field::RegistryVersion) => Interned,
-        (_, Field::Role) => words(&[Role::Primary, Role::Retry, Role::Fallback], Role::label),
+        (_, Field::Role) => words(&ROLES, Role::label),
         (_, Field::Resend) => words(&[Resend::Same, Resend::Other, Resend::None], Resend::label),
         (_, Field::Signal) => words(&[Signal::Good, Signal::Bad, Signal::Neutral], Signal::label),
         (_, Field::Standing) => words(&[Freshness::Fresh, Freshness::Stale], Freshness::label),
         (_, Field::By) => words(&Key::ALL, Key::label),
-        (_, Field::Gate) => words(&[Gate::Breaker, Gate::Cooldown], Gate::label),
+        (_, Field::Gate) => Vocabulary::Words(GATES.to_vec()),
         (_, Field::Level) => words(&LEVELS, Level::label),
         (_, Field::Basis) => words(&[Basis::Receipt, Basis::Assumed, Basis::Corrected], Basis::label),
         (_, Field::Limit) => words(&LIMITS, Limit::label),
+        (Kind::HedgeSkipped, Field::Why) => words(&SKIPS, HedgeSkip::label),
         (_, Field::Why) => words(&[WaitRefusal::Deadline, WaitRefusal::TooLong], WaitRefusal::label),
+        (_, Field::Fuse) => words(&FUSES, FuseKind::label),
+        (_, Field::TerminalScope) => words(&STOPS, FuseScope::label),
+        (_, Field::HealthState) => words(&HEALTH, health::State::label),
+        (_, Field::Effect) => Vocabulary::Words(vec!["some"]),
+        (Kind::TaskEnded, Field::Result) => Vocabulary::Words(vec!["answered", "failed"]),
         (Kind::Classified, Field::Scope) => words(&SCOPES, Scope::label),
         (_, Field::Reasons) => words(&Reason::ALL, Reason::label),
         (_, Field::Outcome) => Vocabulary::Words(OUTCOMES.to_vec()),
@@ -77,18 +86,27 @@ const HEALTH: [health::State; 3] =
 const LEVELS: [Level; 4] = [Level::Attempt, Level::Request, Level::Task, Level::Tenant];
 const LIMITS: [Limit; 4] = [Limit::Attempts, Limit::Routes, Limit::Time, Limit::Seeks];
 const SCOPES: [Scope; 5] = [Scope::Request, Scope::Credential, Scope::Project, Scope::Model, Scope::Provider];
-const OUTCOMES: [&str; 9] = [
+const ROLES: [Role; 4] = [Role::Primary, Role::Retry, Role::Fallback, Role::Hedge];
+const GATES: [&str; 5] = ["breaker", "cooldown", "concurrency", "health", "fuse"];
+const SKIPS: [HedgeSkip; 5] =
+    [HedgeSkip::Attempts, HedgeSkip::Money, HedgeSkip::Slot, HedgeSkip::Fuse, HedgeSkip::Route];
+const FUSES: [FuseKind; 3] = [FuseKind::CallsPerTask, FuseKind::CallsPerRun, FuseKind::Terminal];
+const STOPS: [FuseScope; 3] = [FuseScope::Request, FuseScope::Account, FuseScope::Run];
+const OUTCOMES: [&str; 12] = [
     "answered",
     "truncated",
     "terminal",
     "exhausted",
     "BUDGET_EXCEEDED",
     "all_gated",
+    "no_candidate",
+    "CALL_BUDGET_EXCEEDED",
+    "stopped",
     "no_eligible_route",
     "deadline_exceeded",
     "abandoned",
 ];
-const VERDICTS: [&str; 6] = ["chosen", "outranked", "excluded", "gated", "spent", "unaffordable"];
+const VERDICTS: [&str; 7] = ["chosen", "outranked", "excluded", "gated", "spent", "taken", "unaffordable"];
 
 fn words<T: Copy>(values: &[T], label: fn(T) -> &'static str) -> Vocabulary {
     Vocabulary::Words(values.iter().map(|value| label(*value)).collect())
@@ -104,6 +122,7 @@ pub(super) fn is_request(catalog: &Catalog, text: &str) -> bool {
         let name = catalog.names.text(source.name);
         match source.kind {
             SourceKind::Listed => text == name,
+            SourceKind::Step { job, times } => is_step(catalog, job, times, name, text),
             SourceKind::Stream => text
                 .strip_prefix(name)
                 .and_then(|rest| rest.strip_prefix('/'))
@@ -112,11 +131,45 @@ pub(super) fn is_request(catalog: &Catalog, text: &str) -> bool {
     })
 }
 
+/// Whether a step's request of this name can arrive: `turn/3/plan`, or `turn/3/plan/2` of several at once.
+fn is_step(catalog: &Catalog, job: u16, times: u32, name: &str, text: &str) -> bool {
+    let kind = catalog.names.text(catalog.tasks[usize::from(job)].name);
+    let rest = text.strip_prefix(kind).and_then(|rest| rest.strip_prefix('/'));
+    let Some((number, rest)) = rest.and_then(|rest| rest.split_once('/')) else { return false };
+    let which = rest.strip_prefix(name);
+    let is_one = |n: &str, most: u32| n.parse::<u32>().is_ok_and(|n| 0 < n && n <= most);
+    is_one(number, u32::MAX)
+        && match which {
+            Some("") => times <= 1,
+            Some(which) => which.strip_prefix('/').is_some_and(|n| times > 1 && is_one(n, times)),
+            None => false,
+        }
+}
+
+/// Whether a task of this name can be: a kind, or one of many of its kind.
+pub(super) fn is_task(catalog: &Catalog, text: &str) -> bool {
+    catalog.tasks.iter().map(|task| catalog.names.text(task.name)).any(|kind| {
+        let number = text.strip_prefix(kind).map(|rest| rest.strip_prefix('/'));
+        text == kind || number.flatten().is_some_and(|n| n.parse::<u32>().is_ok_and(|n| n > 0))
+    })
+}
+
+/// The names that tasks have, for suggestions.
+pub(super) fn tasks(catalog: &Catalog) -> Vec<String> {
+    let kinds = catalog.tasks.iter().map(|task| catalog.names.text(task.name));
+    kinds.flat_map(|kind| [kind.to_owned(), format!("{kind}/1")]).collect()
+}
+
 /// The names that requests have, for suggestions.
 pub(super) fn sources(catalog: &Catalog) -> Vec<String> {
     let name = |source: &crate::sim::SourceFact| match source.kind {
         SourceKind::Listed => catalog.names.text(source.name).to_owned(),
         SourceKind::Stream => format!("{}/1", catalog.names.text(source.name)),
+        SourceKind::Step { job, times } => {
+            let kind = catalog.names.text(catalog.tasks[usize::from(job)].name);
+            let which = if times > 1 { "/1" } else { "" };
+            format!("{kind}/1/{}{which}", catalog.names.text(source.name))
+        }
     };
     catalog.sources.iter().map(name).collect()
 }

@@ -1,6 +1,6 @@
 //! What happens next in the world, in a total order.
 
-use crate::units::{CallId, RequestId, Timestamp};
+use crate::units::{CallId, RequestId, TaskId, Timestamp};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,6 +19,12 @@ pub(super) enum Event {
     HangUp { request: RequestId, stamp: u64 },
     /// A request of this source arrives.
     Arrive(u16),
+    /// A job of this kind (a position in the setup) begins.
+    BeginJob(u16),
+    /// A step of a job begins.
+    BeginStep { task: TaskId, step: u16 },
+    /// A job is over.
+    EndJob(TaskId),
 }
 
 /// Who goes first among the events of one instant. Part of the event format: what an upstream did, then the
@@ -54,7 +60,9 @@ impl Event {
             Event::Visible { .. } | Event::Progress { .. } | Event::End { .. } => Rank::Outcome,
             Event::Operate(_) => Rank::Operator,
             Event::HangUp { .. } => Rank::HangUp,
-            Event::Arrive(_) => Rank::Arrival,
+            Event::Arrive(_) | Event::BeginJob(_) | Event::BeginStep { .. } | Event::EndJob(_) => {
+                Rank::Arrival
+            }
         }
     }
 }

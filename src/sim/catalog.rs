@@ -1,6 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
+use crate::gateway::FuseScope;
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::Amount;
 use crate::units::{
@@ -34,7 +35,7 @@ pub struct Catalog {
     pub routes: Vec<RouteFact>,
     /// Tenants.
     pub tenants: Vec<TenantFact>,
-    /// Tasks.
+    /// Kinds of task.
     pub tasks: Vec<TaskFact>,
     /// Where requests come from; see [`RequestName`].
     pub sources: Vec<SourceFact>,
@@ -42,6 +43,8 @@ pub struct Catalog {
     pub breakers: Vec<Name>,
     /// Health states, by the name of their scope.
     pub healths: Vec<Name>,
+    /// True quotas, for the preamble: project, model, limit, used before.
+    pub quotas: Vec<QuotaFact>,
     /// What the policy promises never to exceed.
     pub limits: Limits,
     /// Versions for the audit record.
@@ -87,13 +90,26 @@ pub struct TenantFact {
     pub window: Option<Duration>,
 }
 
-/// A task.
+/// A kind of task.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskFact {
     /// Its name.
     pub name: Name,
     /// The most it may spend and use.
     pub cap: Amount,
+}
+
+/// A true quota.
+#[derive(Clone, Copy, Debug)]
+pub struct QuotaFact {
+    /// Whose calls count.
+    pub project: ProjectId,
+    /// On which model; all of the project's if there is none.
+    pub model: Option<ModelId>,
+    /// How much fits a window.
+    pub limit: u64,
+    /// How much was used before the run.
+    pub used: u64,
 }
 
 /// Where requests come from.
@@ -112,6 +128,22 @@ pub enum SourceKind {
     Listed,
     /// Many requests: `name/1`, `name/2`, …
     Stream,
+    /// A step of a job: `turn/3/name`, or `turn/3/name/2` if a job has several of it at once.
+    Step {
+        /// The kind of job: a position in [`Catalog::tasks`].
+        job: u16,
+        /// How many a job has of it.
+        times: u32,
+    },
+}
+
+/// The name of a task: its kind and its number there, from zero.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TaskName {
+    /// A position in [`Catalog::tasks`].
+    pub kind: u16,
+    /// Its number; `None` if there is only one of its kind.
+    pub ordinal: Option<u32>,
 }
 
 /// The name of a request: its source and its number there, from zero.
@@ -140,6 +172,20 @@ pub struct Limits {
     pub reserve_retries: u32,
     /// Probes that a half-open breaker lets through at once.
     pub probes_max: u32,
+    /// How long a probe may be silent before another is let through; `None` is for ever.
+    pub probe_timeout: Option<Duration>,
+    /// Calls in flight on one route.
+    pub route_legs_max: u32,
+    /// Calls in flight for one task.
+    pub task_legs_max: u32,
+    /// Calls in flight for one tenant.
+    pub tenant_legs_max: u32,
+    /// Calls a task may make.
+    pub calls_per_task: Option<u64>,
+    /// Calls a run may make.
+    pub calls_per_run: Option<u64>,
+    /// What a terminal fault stops.
+    pub terminal_scope: FuseScope,
 }
 
 impl Default for Limits {
@@ -152,6 +198,13 @@ impl Default for Limits {
             calls_per_route_max: u32::MAX,
             reserve_retries: 0,
             probes_max: u32::MAX,
+            probe_timeout: None,
+            route_legs_max: u32::MAX,
+            task_legs_max: u32::MAX,
+            tenant_legs_max: u32::MAX,
+            calls_per_task: None,
+            calls_per_run: None,
+            terminal_scope: FuseScope::Request,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The trace, as it happens. It has two authors: the *world* writes facts, the *gateway* writes claims.
 
-use super::catalog::RequestName;
+use super::catalog::{RequestName, TaskName};
 use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
@@ -31,6 +31,20 @@ pub enum What<'a> {
         request: &'a Request,
         /// Its name.
         name: RequestName,
+    },
+    /// A job began.
+    TaskBegan {
+        /// Its slot.
+        task: TaskId,
+        /// Its name.
+        name: TaskName,
+    },
+    /// A job is over: no request of it is open, and none will come.
+    TaskEnded {
+        /// Its slot.
+        task: TaskId,
+        /// How it went.
+        end: TaskEnd,
     },
     /// Its caller hung up.
     Abandoned {
@@ -104,10 +118,21 @@ pub enum Declared {
     Limits,
     /// A tenant and its cap.
     Tenant(TenantId),
-    /// A task and its cap.
-    Task(TaskId),
+    /// A kind of task and its cap: a position in the catalogue.
+    Task(u16),
+    /// A true quota: a position in the catalogue.
+    Quota(u16),
     /// A route and what it truly offers.
     Route(RouteId),
+}
+
+/// How a job went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskEnd {
+    /// Every step was answered.
+    Answered,
+    /// A step was not.
+    Failed,
 }
 
 /// Whether the script of an upstream foresaw a call.

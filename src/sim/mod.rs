@@ -3,6 +3,8 @@
 mod agenda;
 mod catalog;
 mod entry;
+mod jobs;
+mod quota;
 mod run;
 mod setup;
 mod upstream;
@@ -10,6 +12,7 @@ mod world;
 
 pub use catalog::*;
 pub use entry::*;
+pub use quota::{Counted, Quota, Refused, SaysWhen, Window};
 pub use run::{Ending, Rest, STEPS_AT_ONE_INSTANT_MAX, run};
 pub use setup::*;
 pub use upstream::*;

@@ -2,13 +2,14 @@
 //! code that advances time.
 
 use super::agenda::{Event, Rank};
-use super::catalog::RequestName;
-use super::entry::{Declared, Entry, Observer, What};
-use super::setup::Setup;
+use super::catalog::{RequestName, TaskName};
+use super::entry::{Declared, Entry, Observer, TaskEnd, What};
+use super::jobs::Part;
+use super::setup::{Pace, Setup};
 use super::world::{End, World};
-use crate::gateway::{Action, Decision, Effect, Effects, Input, Request, Wait};
+use crate::gateway::{Action, Decision, Effect, Effects, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
-use crate::units::{Purpose, RouteId, TaskId, TenantId, Timestamp};
+use crate::units::{RouteId, TaskId, TenantId, Timestamp};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,9 +79,10 @@ impl<O: Observer> Scribe<'_, O> {
 fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
     let catalog = &setup.catalog;
     let tenants = (0..catalog.tenants.len()).map(|at| Declared::Tenant(TenantId(at as u16)));
-    let tasks = (0..catalog.tasks.len()).map(|at| Declared::Task(TaskId(at as u32)));
+    let tasks = (0..catalog.tasks.len()).map(|at| Declared::Task(at as u16));
+    let quotas = (0..catalog.quotas.len()).map(|at| Declared::Quota(at as u16));
     let routes = (0..catalog.routes.len()).map(|at| Declared::Route(RouteId(at as u16)));
-    for declared in [Declared::Limits].into_iter().chain(tenants).chain(tasks).chain(routes) {
+    for declared in [Declared::Limits].into_iter().chain(tenants).chain(tasks).chain(quotas).chain(routes) {
         scribe.write(Timestamp::ZERO, None, What::Declared(declared));
     }
 }
@@ -115,6 +117,9 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
     let (at, event) = world.agenda.take().expect("the agenda is not empty");
     match event {
         Event::Arrive(source) => arrive(world, at, source, scribe, effects),
+        Event::BeginJob(job) => begin_job(world, at, job, scribe),
+        Event::BeginStep { task, step } => begin_step(world, at, task, step, scribe, effects),
+        Event::EndJob(task) => end_job(world, at, task, scribe, effects),
         Event::Operate(order) => {
             let command = world.setup.operator[order as usize].1;
             let cause = scribe.write(at, None, What::Operated { command });
@@ -163,32 +168,105 @@ fn arrive(
 ) {
     let from = &world.setup.sources[usize::from(source)];
     let ordinal = world.arrived[usize::from(source)];
-    world.arrived[usize::from(source)] += 1;
-    let hash = world.source_hash(source);
-    if ordinal + 1 < from.count {
-        let draw = world.draws.of(Purpose::Arrival).and(hash).and(u64::from(ordinal) + 1).bits();
-        if let Some(gap) = from.gap.at(draw) {
-            world.agenda.add(at.after(gap), Event::Arrive(source));
-        }
+    if let Pace::Open(gap) = &from.pace
+        && ordinal + 1 < from.count
+        && let Some(gap) = gap.at(world.gap_draw(source, ordinal + 1))
+    {
+        world.agenda.add(at.after(gap), Event::Arrive(source));
     }
+    world.arrived[usize::from(source)] += 1;
+    admit(world, at, RequestName { source, ordinal }, None, None, scribe, effects);
+}
+
+/// A request arrives.
+fn admit(
+    world: &mut World<'_>,
+    at: Timestamp,
+    name: RequestName,
+    part: Option<Part>,
+    cause: Option<u64>,
+    scribe: &mut Scribe<'_, impl Observer>,
+    effects: &mut Effects,
+) {
+    let RequestName { source, ordinal } = name;
+    let template = &world.setup.sources[usize::from(source)].template;
     let id = world.slot();
-    let template = &from.template;
+    let mut payer = template.payer;
+    if let Some(part) = part {
+        let kind = world.setup.jobs[usize::from(world.jobs.get(part.task).job)].kind;
+        payer.task = Some(Task { id: part.task, kind });
+    }
     let request = Request {
         id,
-        payer: template.payer,
+        payer,
         envelope: template.envelope,
         deadline: at.after(template.deadline),
         delivery: template.delivery,
-        draw: mix(hash ^ mix(u64::from(ordinal) + 1)),
+        effect: template.effect,
+        priority: template.priority,
+        draw: mix(world.source_hash(source) ^ mix(u64::from(ordinal) + 1)),
     };
-    let name = RequestName { source, ordinal };
-    let arrival = scribe.write(at, None, What::Arrived { request: &request, name });
+    let arrival = scribe.write(at, cause, What::Arrived { request: &request, name });
     let stamp = world.stamp();
-    world.admit(&request, name, stamp, arrival);
+    world.admit(&request, name, stamp, arrival, part);
     if let Some(patience) = template.hangs_up {
         world.agenda.add(at.after(patience), Event::HangUp { request: id, stamp });
     }
     tell(world, at, arrival, Input::Arrived(&request), scribe, effects);
+}
+
+/// A job begins; the next one of its kind goes on the agenda.
+fn begin_job(world: &mut World<'_>, at: Timestamp, job: u16, scribe: &mut Scribe<'_, impl Observer>) {
+    let setup = &world.setup.jobs[usize::from(job)];
+    let ordinal = world.jobs.begun(job);
+    let task = world.jobs.begin(job, setup);
+    if ordinal + 1 < setup.count
+        && let Some(gap) = setup.gap.at(world.job_draw(setup.kind, ordinal + 1))
+    {
+        world.agenda.add(at.after(gap), Event::BeginJob(job));
+    }
+    let name = TaskName { kind: setup.kind, ordinal: Some(ordinal) };
+    world.jobs.get_mut(task).entry = scribe.write(at, None, What::TaskBegan { task, name });
+    world.jobs.advance(at, task, setup, &mut world.agenda);
+}
+
+/// A step begins: all its requests at once, unless the job has failed meanwhile.
+fn begin_step(
+    world: &mut World<'_>,
+    at: Timestamp,
+    task: TaskId,
+    step: u16,
+    scribe: &mut Scribe<'_, impl Observer>,
+    effects: &mut Effects,
+) {
+    let progress = world.jobs.get(task);
+    let (cause, failed, job) = (progress.entry, progress.failed, progress.ordinal);
+    let setup = &world.setup.jobs[usize::from(progress.job)].steps[usize::from(step)];
+    if failed {
+        if world.jobs.closed(task) {
+            world.agenda.add(at, Event::EndJob(task));
+        }
+        return;
+    }
+    world.jobs.open(task, setup.times);
+    for nth in 0..setup.times {
+        let name = RequestName { source: setup.source, ordinal: job * setup.times + nth };
+        admit(world, at, name, Some(Part { task, step }), Some(cause), scribe, effects);
+    }
+}
+
+/// A job is over.
+fn end_job(
+    world: &mut World<'_>,
+    at: Timestamp,
+    task: TaskId,
+    scribe: &mut Scribe<'_, impl Observer>,
+    effects: &mut Effects,
+) {
+    let progress = world.jobs.end(task);
+    let end = if progress.failed { TaskEnd::Failed } else { TaskEnd::Answered };
+    let cause = scribe.write(at, Some(progress.entry), What::TaskEnded { task, end });
+    tell(world, at, cause, Input::TaskEnded(task), scribe, effects);
 }
 
 /// A timer of the gateway is due. It was caused by what set it.
@@ -202,6 +280,7 @@ fn wake(
     let cause = match wait {
         Wait::Deadline(request) => world.requests[request.index()].arrival,
         Wait::Retry(request) => world.requests[request.index()].retry,
+        Wait::Hedge(request) => world.requests[request.index()].hedge,
         Wait::Attempt(call) | Wait::Receipt(call) => world.calls[call.index()].origin,
         Wait::FirstByte(call) | Wait::Idle(call) => world.calls[call.index()].sign,
         Wait::Health(health) => world.health_moves[health.index()],
@@ -244,6 +323,9 @@ fn tell(
                     | Decision::Alerted { .. }
                     | Decision::Settled { .. }
                     | Decision::WaitRefused { .. }
+                    | Decision::HedgeSkipped { .. }
+                    | Decision::Queued { .. }
+                    | Decision::Blew { .. }
                     | Decision::TimedOut { .. } => {}
                 }
             }
@@ -275,14 +357,25 @@ fn carry_out(
             let begun = scribe.write(now, Some(seq), what);
             let served = &mut world.calls[call.call.index()];
             (served.origin, served.sign) = (begun, begun);
+            world.requests[call.request.index()].hedge = begun;
         }
         Action::Cancel { call, .. } => {
             if !world.cancel(now, *call, seq) {
                 scribe.write(now, Some(seq), What::CallLost { call: *call });
             }
         }
-        Action::Reply { request, .. } => world.requests[request.index()].answered = true,
-        Action::Close { request, .. } => world.free(*request),
+        Action::Reply { request, outcome, .. } => {
+            let answered = matches!(outcome, Outcome::Answered { .. });
+            world.replied(now, *request, answered);
+        }
+        Action::Close { request, .. } => {
+            if let Some(part) = world.requests[request.index()].part
+                && world.jobs.closed(part.task)
+            {
+                world.agenda.add(now, Event::EndJob(part.task));
+            }
+            world.free(*request);
+        }
         Action::Commit { .. } => {}
     }
 }
@@ -290,7 +383,7 @@ fn carry_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::{Delivery, Outcome, Payer, Policy, Registry, Route};
+    use crate::gateway::{Delivery, Payer, Policy, Registry, Route, SideEffect};
     use crate::policy::backoff::{Backoff, Growth, Jitter};
     use crate::policy::eligibility::{Envelope, Offer};
     use crate::policy::prices::{Prices, Tier, Usage};
@@ -376,15 +469,27 @@ mod tests {
             envelope,
             deadline,
             delivery: Delivery::Whole,
+            effect: SideEffect::None,
+            priority: 0,
             hangs_up: None,
         };
-        let source = Source { template, first: Timestamp::ZERO, gap: Latency::Never, count: 1 };
+        let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(Latency::Never), count: 1 };
         let mut policy = Policy::default();
         policy.retry.attempts_max = 2;
         policy.retry.backoff =
             Backoff { base: MS(100), growth: Growth::Fixed, cap: MS(100), jitter: Jitter::None };
         policy.taxonomy.remedy[Class::RateLimit as usize] = Remedy::Fallback;
-        Setup { seed: 1, catalog, policy, registry, upstreams, sources: vec![source], operator: vec![] }
+        Setup {
+            seed: 1,
+            catalog,
+            policy,
+            registry,
+            upstreams,
+            sources: vec![source],
+            jobs: vec![],
+            quotas: vec![],
+            operator: vec![],
+        }
     }
 
     fn limited(catalog: &mut Catalog) -> Reply {

@@ -1,8 +1,9 @@
 //! One run, ready to be played: a scenario's variant with a seed.
 
 use super::catalog::Catalog;
+use super::quota::Quota;
 use super::upstream::{Latency, Upstream};
-use crate::gateway::{Command, Delivery, Payer, Policy, Registry};
+use crate::gateway::{Command, Delivery, Payer, Policy, Registry, SideEffect};
 use crate::policy::eligibility::Envelope;
 use crate::units::{Duration, Timestamp};
 
@@ -21,6 +22,10 @@ pub struct Setup {
     pub upstreams: Vec<Upstream>,
     /// Where requests come from: one for each source of the catalogue.
     pub sources: Vec<Source>,
+    /// Agent jobs of many requests.
+    pub jobs: Vec<Job>,
+    /// True quotas.
+    pub quotas: Vec<Quota>,
     /// What an operator does, and when.
     pub operator: Vec<(Timestamp, Command)>,
 }
@@ -32,10 +37,52 @@ pub struct Source {
     pub template: Template,
     /// When the first arrives.
     pub first: Timestamp,
-    /// From one arrival to the next.
-    pub gap: Latency,
-    /// How many arrive.
+    /// When the others arrive.
+    pub pace: Pace,
+    /// How many arrive; none by themselves if they are the steps of a job.
     pub count: u32,
+}
+
+/// When the requests of a source arrive.
+#[derive(Clone, Debug)]
+pub enum Pace {
+    /// Each so long after the one before, whatever became of it.
+    Open(Latency),
+    /// So many clients, each of which thinks so long after a reply before it asks again.
+    Closed {
+        /// How many.
+        clients: u32,
+        /// From a reply to the next request.
+        think: Latency,
+    },
+}
+
+/// An agent job that is done again and again: a turn, an episode.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its kind: a position in the catalogue's tasks.
+    pub kind: u16,
+    /// When the first begins.
+    pub first: Timestamp,
+    /// From one beginning to the next.
+    pub gap: Latency,
+    /// How many there are.
+    pub count: u32,
+    /// Its steps: each begins when those that it needs are answered.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a job: the same request several times at once.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The source of its requests.
+    pub source: u16,
+    /// How many there are at once.
+    pub times: u32,
+    /// Steps, by position, that must be answered before.
+    pub after: Vec<u16>,
+    /// From their answers to its beginning.
+    pub think: Duration,
 }
 
 /// What a request looks like.
@@ -49,6 +96,10 @@ pub struct Template {
     pub deadline: Duration,
     /// How the answer is delivered.
     pub delivery: Delivery,
+    /// Whether sending it twice does something twice.
+    pub effect: SideEffect,
+    /// Who goes first when requests wait for a slot.
+    pub priority: u8,
     /// From its arrival until its caller hangs up.
     pub hangs_up: Option<Duration>,
 }

@@ -153,6 +153,15 @@ impl Latency {
         }
     }
 
+    /// The longest time that it can be; of what never comes, none at all.
+    pub fn longest(&self) -> Duration {
+        match self {
+            Latency::Never => Duration::ZERO,
+            Latency::Fixed(length) | Latency::Uniform(_, length) => *length,
+            Latency::Table(knots) => Duration::from_nanos(real::at(knots, u32::MAX)),
+        }
+    }
+
     /// Whether a draw is needed.
     pub const fn is_drawn(&self) -> bool {
         matches!(self, Latency::Uniform(..) | Latency::Table(_))

@@ -3,7 +3,9 @@
 use super::agenda::{Agenda, Event};
 use super::catalog::RequestName;
 use super::entry::Scripted;
-use super::setup::Setup;
+use super::jobs::{Jobs, Part};
+use super::quota::Meter;
+use super::setup::{Pace, Setup};
 use super::upstream::{Billed, CancelBill, Latency, Reply, Then, Used};
 use crate::gateway::{Answer, Bill, Call, Delivery, Gateway, Receipt, Request};
 use crate::policy::prices::Usage;
@@ -20,6 +22,8 @@ pub(super) struct World<'s> {
     pub(super) agenda: Agenda,
     /// How many requests of each source have come.
     pub(super) arrived: Vec<u32>,
+    /// How many more each source with clients was asked for after a reply.
+    asked: Vec<u32>,
     pub(super) requests: Vec<Caller>,
     free: Vec<u32>,
     pub(super) calls: Vec<Served>,
@@ -27,6 +31,8 @@ pub(super) struct World<'s> {
     taken: Vec<u32>,
     /// The entry of the last move of each health state.
     pub(super) health_moves: Vec<u64>,
+    pub(super) jobs: Jobs,
+    meters: Vec<Meter>,
     stamps: u64,
 }
 
@@ -36,12 +42,16 @@ pub(super) struct Caller {
     name: RequestName,
     stamp: u64,
     pub(super) answered: bool,
+    /// The step that it is of a job.
+    pub(super) part: Option<Part>,
     /// The route of every call made.
     called: Vec<RouteId>,
     /// The entry of its arrival.
     pub(super) arrival: u64,
     /// The entry of its last planned retry.
     pub(super) retry: u64,
+    /// The entry of its last call: patience with it may end.
+    pub(super) hedge: u64,
 }
 
 /// What the world knows of a call.
@@ -68,20 +78,33 @@ enum Source {
     Script(u32),
     /// A position in the upstream's faults.
     Fault(u32),
+    /// The refusal of a quota, by position.
+    Quota(u32),
 }
 
 impl Caller {
-    fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64) -> Caller {
+    fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64, part: Option<Part>) -> Caller {
         let called = Vec::new();
-        Caller { request: *request, name, stamp, answered: false, called, arrival, retry: arrival }
+        Caller {
+            request: *request,
+            name,
+            stamp,
+            answered: false,
+            part,
+            called,
+            arrival,
+            retry: arrival,
+            hedge: arrival,
+        }
     }
 
     /// Begins anew in a used slot and keeps its memory.
-    fn begin(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64) {
+    fn begin(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64, part: Option<Part>) {
         self.request = *request;
         (self.name, self.stamp, self.answered) = (name, stamp, false);
         self.called.clear();
-        (self.arrival, self.retry) = (arrival, arrival);
+        (self.arrival, self.retry, self.hedge) = (arrival, arrival, arrival);
+        self.part = part;
     }
 
     pub(super) const fn is_waiting(&self, stamp: u64) -> bool {
@@ -96,9 +119,16 @@ impl<'s> World<'s> {
             agenda.add(command.0, Event::Operate(at as u32));
         }
         for (at, source) in setup.sources.iter().enumerate() {
-            if source.count > 0 {
+            let at_once = match source.pace {
+                Pace::Open(_) => 1,
+                Pace::Closed { clients, .. } => clients,
+            };
+            for _ in 0..at_once.min(source.count) {
                 agenda.add(source.first, Event::Arrive(at as u16));
             }
+        }
+        for (at, job) in setup.jobs.iter().enumerate().filter(|(_, job)| job.count > 0) {
+            agenda.add(job.first, Event::BeginJob(at as u16));
         }
         World {
             setup,
@@ -106,11 +136,14 @@ impl<'s> World<'s> {
             gateway: Gateway::new(setup.policy.clone(), setup.registry.clone(), setup.seed),
             agenda,
             arrived: vec![0; setup.sources.len()],
+            asked: vec![0; setup.sources.len()],
             requests: Vec::new(),
             free: Vec::new(),
             calls: Vec::new(),
             taken: vec![0; setup.upstreams.len()],
             health_moves: vec![0; setup.catalog.healths.len()],
+            jobs: Jobs::new(setup.jobs.len(), setup.catalog.tasks.len()),
+            meters: setup.quotas.iter().map(Meter::new).collect(),
             stamps: 0,
         }
     }
@@ -121,10 +154,17 @@ impl<'s> World<'s> {
     }
 
     /// Puts a request into the slot that [`World::slot`] gave.
-    pub(super) fn admit(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64) {
+    pub(super) fn admit(
+        &mut self,
+        request: &Request,
+        name: RequestName,
+        stamp: u64,
+        arrival: u64,
+        part: Option<Part>,
+    ) {
         match self.requests.get_mut(request.id.index()) {
-            Some(slot) => slot.begin(request, name, stamp, arrival),
-            None => self.requests.push(Caller::new(request, name, stamp, arrival)),
+            Some(slot) => slot.begin(request, name, stamp, arrival, part),
+            None => self.requests.push(Caller::new(request, name, stamp, arrival, part)),
         }
     }
 
@@ -143,6 +183,41 @@ impl<'s> World<'s> {
         catalog.names.hash(catalog.sources[usize::from(source)].name)
     }
 
+    /// The draw for the gap before a request of a source.
+    pub(super) fn gap_draw(&self, source: u16, ordinal: u32) -> u64 {
+        self.draws.of(Purpose::Arrival).and(self.source_hash(source)).and(u64::from(ordinal)).bits()
+    }
+
+    /// The draw for the gap before a job of a kind.
+    pub(super) fn job_draw(&self, kind: u16, ordinal: u32) -> u64 {
+        let catalog = &self.setup.catalog;
+        let hash = catalog.names.hash(catalog.tasks[usize::from(kind)].name);
+        self.draws.of(Purpose::Arrival).and(hash).and(u64::from(ordinal)).bits()
+    }
+
+    /// A caller has its reply: a job may go on, a client may think about its next request.
+    pub(super) fn replied(&mut self, now: Timestamp, request: RequestId, answered: bool) {
+        let caller = &mut self.requests[request.index()];
+        caller.answered = true;
+        let RequestName { source, .. } = caller.name;
+        if let Some(part) = caller.part {
+            self.jobs.replied(part, answered);
+            let job = &self.setup.jobs[usize::from(self.jobs.get(part.task).job)];
+            self.jobs.advance(now, part.task, job, &mut self.agenda);
+        }
+        let from = &self.setup.sources[usize::from(source)];
+        if let Pace::Closed { clients, think } = &from.pace {
+            let asked = &mut self.asked[usize::from(source)];
+            if *asked + clients < from.count {
+                *asked += 1;
+                let ordinal = *asked + clients - 1;
+                if let Some(pause) = think.at(self.gap_draw(source, ordinal)) {
+                    self.agenda.add(now.after(pause), Event::Arrive(source));
+                }
+            }
+        }
+    }
+
     /// Whether an event of the agenda still concerns this call.
     pub(super) fn is_current(&self, call: CallId, stamp: u64) -> bool {
         self.calls[call.index()].stamp == stamp
@@ -156,9 +231,11 @@ impl<'s> World<'s> {
         let (estimate, delivery) = (caller.request.envelope.estimate, caller.request.delivery);
         let name = caller.name;
         let key = (self.source_hash(name.source), u64::from(name.ordinal), nth);
-        let (source, scripted) = self.reply_for(now, call.route, key);
-        let upstream = &self.setup.upstreams[call.route.index()];
-        let reply = source.reply(upstream);
+        let (source, scripted) = match self.over_quota(now, call, estimate.total()) {
+            Some(quota) => (Source::Quota(quota), Scripted::Foreseen),
+            None => self.reply_for(now, call.route, key),
+        };
+        let reply = source.reply(self.setup, call.route);
         let length = self.length(&reply.after, call.route, key, 0);
         let stamp = self.stamp();
         if let Some(length) = length {
@@ -189,6 +266,20 @@ impl<'s> World<'s> {
             }
         }
         scripted
+    }
+
+    /// Counts a call against every true quota that it concerns; the first that is used up refuses it.
+    fn over_quota(&mut self, now: Timestamp, call: &Call, tokens: u64) -> Option<u32> {
+        let catalog = &self.setup.catalog;
+        let project = catalog.credentials[call.credential.index()].project;
+        let model = catalog.routes[call.route.index()].model;
+        let mut refused = None;
+        for (at, (quota, meter)) in self.setup.quotas.iter().zip(&mut self.meters).enumerate() {
+            if quota.concerns(project, model) && !meter.count(quota, now, tokens) {
+                refused = refused.or(Some(at as u32));
+            }
+        }
+        refused
     }
 
     /// The reply to a call: that of the first fault that strikes, else the next of the script. What strikes is
@@ -244,7 +335,7 @@ impl<'s> World<'s> {
         let served = &mut self.calls[call.index()];
         served.sign = entry;
         let stamp = served.stamp;
-        let reply = served.source.reply(&self.setup.upstreams[served.route.index()]);
+        let reply = served.source.reply(self.setup, served.route);
         if let Some(every) = reply.progress {
             self.agenda.add(now.after(every), Event::Progress { call, stamp });
         }
@@ -269,7 +360,7 @@ impl<'s> World<'s> {
         served.stamp = stamp;
         let served = *served;
         let upstream = &self.setup.upstreams[served.route.index()];
-        let reply = served.source.reply(upstream);
+        let reply = served.source.reply(self.setup, served.route);
         let full = self.full(&served, reply);
         if let Some(cancelled) = served.cancelled_at {
             let receipt = served.cut_short(upstream.on_cancel.bill, full, cancelled);
@@ -277,7 +368,10 @@ impl<'s> World<'s> {
             return End { receipt, truth, health: None, code: None, origin: served.origin };
         }
         let (usage, money) = full;
-        let failure = reply.failure;
+        let failure = match served.source {
+            Source::Quota(at) => self.setup.quotas[at as usize].failure(served.begun),
+            Source::Script(_) | Source::Fault(_) => reply.failure,
+        };
         let result = failure.and_then(|failure| failure.told).map_or(Answer::Answered, Answer::Failed);
         End {
             receipt: Receipt { result, usage, bill: Bill::Exact(money) },
@@ -348,10 +442,12 @@ impl Served {
 }
 
 impl Source {
-    fn reply(self, upstream: &super::upstream::Upstream) -> &Reply {
+    fn reply(self, setup: &Setup, route: RouteId) -> &Reply {
+        let upstream = &setup.upstreams[route.index()];
         match self {
             Source::Script(at) => &upstream.script[at as usize],
             Source::Fault(at) => &upstream.faults[at as usize].reply,
+            Source::Quota(at) => &setup.quotas[at as usize].refusal,
         }
     }
 }

@@ -21,4 +21,13 @@ macro_rules! suite {
     };
 }
 
-const SUITE: &[Embedded] = suite!["routing", "bounded-429", "terminal-errors", "budget-audit", "look-alikes"];
+const SUITE: &[Embedded] = suite![
+    "routing",
+    "bounded-429",
+    "terminal-errors",
+    "circuit",
+    "hedging",
+    "budget-audit",
+    "quota-cascade",
+    "look-alikes",
+];

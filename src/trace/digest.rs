@@ -153,6 +153,7 @@ impl Sink for Lanes {
             Text::Word(word) => self.word(key, word),
             Text::Name(names, name) => self.take(key, names.hash(name)),
             Text::Request(..)
+            | Text::Task(..)
             | Text::Call(..)
             | Text::Members(..)
             | Text::Credentials(..)

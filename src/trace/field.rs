@@ -91,6 +91,10 @@ fields! {
     Health "health" Word
 
     // The envelope of a request, and what a route offers.
+    /// What sending a request twice does twice.
+    Effect "effect" Word
+    /// Who goes first when requests wait for a slot: higher before lower.
+    Priority "priority" Count
     /// Capabilities that are required, or offered.
     Capabilities "capabilities" Words
     /// Regions that the data may enter.
@@ -181,6 +185,22 @@ fields! {
     AttemptTokensMax "attempt_tokens_max" Count
     /// The longest wait that a response may ask for and get.
     HintMax "hint_max_ns" Span
+    /// Calls in flight at once on one route.
+    RouteLegsMax "route_legs_max" Count
+    /// Calls in flight at once for one task.
+    TaskLegsMax "task_legs_max" Count
+    /// Calls in flight at once for one tenant.
+    TenantLegsMax "tenant_legs_max" Count
+    /// Calls that a task may make.
+    CallsPerTask "calls_per_task" Count
+    /// Calls that the run may make.
+    CallsPerRun "calls_per_run" Count
+    /// What a terminal fault stops.
+    TerminalScope "terminal_scope" Word
+    /// Calls or tokens that fit a window of a quota.
+    QuotaLimit "quota_limit" Count
+    /// How much of it was used before the run.
+    QuotaUsed "quota_used" Count
     /// The version of the routing policy.
     PolicyVersion "policy_version" Word
     /// The version of the price table.
@@ -197,7 +217,7 @@ fields! {
     Generation "generation" Count
     /// Whether the script of the upstream foresaw the call.
     Scripted "scripted" Word
-    /// How the call ended.
+    /// How the call or the task ended.
     Result "result" Word
     /// What the failure truly means.
     Truth "truth" Word
@@ -235,6 +255,8 @@ fields! {
     Gate "gate" Word
     /// When it opens.
     RetryAt "retry_at_ns" Time
+    /// The health of a candidate, if it is not healthy.
+    HealthState "health_state" Word
     /// The most that a call on it can cost.
     WorstCase "worst_case_usd" Money
 
@@ -297,6 +319,8 @@ fields! {
     WaitLength "wait_ns" Span
     /// The time left until the deadline.
     Left "left_ns" Span
+    /// Requests that wait for a slot.
+    Waiting "waiting" Count
     /// Why not.
     Why "why" Word
 
@@ -325,6 +349,10 @@ fields! {
     Attempts "attempts" Count
     /// The limit that ended the attempts.
     Limit "limit" Word
+    /// The fuse.
+    Fuse "fuse" Word
+    /// Calls made in its scope.
+    Calls "calls" Count
     /// What the last real failure was taken for.
     LastClass "last_class" Word
     /// The name of the last real failure.

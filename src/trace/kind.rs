@@ -52,12 +52,15 @@ kinds! {
     // Facts.
     /// The limits that the policy promises to keep, and the versions.
     DeclaredLimits "declared_limits" World [
-        AttemptsMax LegsMax AttemptCostMax AttemptTokensMax HintMax PolicyVersion PricesVersion RegistryVersion
+        AttemptsMax LegsMax AttemptCostMax AttemptTokensMax HintMax RouteLegsMax TaskLegsMax TenantLegsMax
+        CallsPerTask CallsPerRun TerminalScope PolicyVersion PricesVersion RegistryVersion
     ]
     /// A tenant and its cap.
     DeclaredTenant "declared_tenant" World [Tenant Cap CapTokens WindowLength]
     /// A task and its cap.
     DeclaredTask "declared_task" World [Task Cap CapTokens]
+    /// A true quota.
+    DeclaredQuota "declared_quota" World [Project Model QuotaLimit QuotaUsed]
     /// A route and what it truly offers.
     DeclaredRoute "declared_route" World [
         Route Provider Model Region Deployment DataClassMax Capabilities TaskTypes Protocol Contract ContextMax
@@ -69,7 +72,12 @@ kinds! {
     Arrived "arrived" World [
         Request Task Tenant Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
         CacheReadTokens CacheWriteTokens ImageTokens AudioTokens OutputMax Deadline CostMax TokensMax Delivery
+        Effect Priority
     ]
+    /// A task of several steps began.
+    TaskBegan "task_began" World [Task]
+    /// It is over: no request of it is open, and none will come.
+    TaskEnded "task_ended" World [Task Elapsed Result]
     /// The caller of a request hung up.
     Abandoned "abandoned" World [Request]
     /// A timer of the gateway was due.
@@ -98,7 +106,7 @@ kinds! {
     Cancelled "cancelled" Gateway [Request Call Route Class]
     /// It answered the caller.
     Replied "replied" Gateway [
-        Request Outcome Route Limit Level Class Code LastClass LastCode RetryAt Attempts Elapsed Left
+        Request Outcome Route Limit Level Fuse Class Code LastClass LastCode RetryAt Attempts Elapsed Left
     ]
     /// The last bill of a request is in.
     Closed "closed" Gateway [Request Spent]
@@ -135,6 +143,12 @@ kinds! {
     RetryScheduled "retry_scheduled" Gateway [Request Route Delay At Hint Quoted]
     /// A wait was not slept: it fits no budget.
     WaitRefused "wait_refused" Gateway [Request WaitLength Left Why]
+    /// No other leg was started beside a slow one.
+    HedgeSkipped "hedge_skipped" Gateway [Request Why]
+    /// A request waits for a slot.
+    Queued "queued" Gateway [Request Waiting]
+    /// A fuse blew.
+    FuseBlew "fuse_blew" Gateway [Request Task Fuse Calls]
     /// The gateway stopped a call that took too long.
     TimedOut "timed_out" Gateway [Request Call Route Class]
 }
@@ -146,8 +160,11 @@ pub const CANDIDATE: &[Field] = &[
     Field::By,
     Field::Reasons,
     Field::Gate,
+    Field::Class,
+    Field::Code,
     Field::RetryAt,
     Field::Level,
+    Field::HealthState,
     Field::WorstCase,
 ];
 
@@ -158,8 +175,11 @@ impl Kind {
             What::Declared(Declared::Limits) => Kind::DeclaredLimits,
             What::Declared(Declared::Tenant(_)) => Kind::DeclaredTenant,
             What::Declared(Declared::Task(_)) => Kind::DeclaredTask,
+            What::Declared(Declared::Quota(_)) => Kind::DeclaredQuota,
             What::Declared(Declared::Route(_)) => Kind::DeclaredRoute,
             What::Arrived { .. } => Kind::Arrived,
+            What::TaskBegan { .. } => Kind::TaskBegan,
+            What::TaskEnded { .. } => Kind::TaskEnded,
             What::Abandoned { .. } => Kind::Abandoned,
             What::Woke { .. } => Kind::Woke,
             What::Operated { .. } => Kind::Operated,
@@ -197,6 +217,9 @@ impl Kind {
             Decision::Settled { .. } => Kind::Settled,
             Decision::RetryScheduled { .. } => Kind::RetryScheduled,
             Decision::WaitRefused { .. } => Kind::WaitRefused,
+            Decision::HedgeSkipped { .. } => Kind::HedgeSkipped,
+            Decision::Queued { .. } => Kind::Queued,
+            Decision::Blew { .. } => Kind::FuseBlew,
             Decision::TimedOut { .. } => Kind::TimedOut,
         }
     }

@@ -117,6 +117,7 @@ impl Sink for Json<'_> {
             Text::Word(word) => self.out.text(word.as_bytes()),
             Text::Name(_, name) => self.names.put(self.out, name),
             Text::Request(..)
+            | Text::Task(..)
             | Text::Call(..)
             | Text::Members(..)
             | Text::Credentials(..)

@@ -1,7 +1,7 @@
 //! The phrase book of stories: how each kind of entry is said. `{field}` is the value of a field; what stands in
 //! `[…]` is left out if one of its fields is absent.
 
-use super::field::Field;
+use super::field::{Field, Value};
 use super::kind::Kind;
 use super::reading::Values;
 
@@ -12,16 +12,21 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::DeclaredLimits => vec![LIMITS],
         Kind::DeclaredTenant => vec!["tenant {tenant}", cap(values), "[ in each {window_ns}]"],
         Kind::DeclaredTask => vec!["task {task}", cap(values)],
+        Kind::DeclaredQuota => vec![
+            "quota of project {project}[ on model {model}]: {quota_limit} in a window, {quota_used} used before",
+        ],
         Kind::DeclaredRoute => {
             vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, "[; called with {credentials}]"]
         }
-        Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery))],
+        Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery)), EFFECT],
+        Kind::TaskBegan => vec!["{task} begins"],
+        Kind::TaskEnded => vec![task_end(word(Field::Result))],
         Kind::Abandoned => vec!["the caller of {request} hangs up"],
         Kind::Woke => vec![wait(word(Field::Wait))],
         Kind::Operated => vec![command(word(Field::Command)), subject(word(Field::Scope))],
         Kind::CallBegun => vec!["{route} takes {call} with {credential}", script(word(Field::Scripted))],
         Kind::CallVisible => vec!["the first output of {call} on {route} is visible"],
-        Kind::CallEnded => vec![result(word(Field::Result)), USED, bill(values)],
+        Kind::CallEnded => vec![result(word(Field::Result)), used_up(word(Field::Truth)), USED, bill(values)],
         Kind::CallLost => vec!["the receipt of {call} on {route} is lost"],
         Kind::Considered => vec![choice(values)],
         Kind::Called => {
@@ -30,9 +35,9 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Committed => {
             vec!["{request} is committed to {call} on {route}: the caller sees its output only"]
         }
-        Kind::Cancelled => vec!["{call} on {route} is cancelled: {class}"],
+        Kind::Cancelled => vec![stop(word(Field::Class))],
         Kind::Replied => vec![
-            outcome(word(Field::Outcome)),
+            outcome(values),
             "[; last failure {last_class} ({last_code})]",
             "; calls made: {attempts}, time taken {elapsed_ns}, left {left_ns}",
         ],
@@ -67,6 +72,9 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
             "[; the response asked to wait {hint_ns}]",
         ],
         Kind::WaitRefused => vec!["{request} does not wait {wait_ns}: ", refusal(word(Field::Why))],
+        Kind::HedgeSkipped => vec!["{request} starts no other leg: ", skip(word(Field::Why))],
+        Kind::Queued => vec!["{request} waits for a free slot; {waiting} in the queue"],
+        Kind::FuseBlew => vec!["a fuse blows: ", blown(word(Field::Fuse))],
         Kind::TimedOut => vec!["{call} on {route} has taken too long: {class}"],
     }
 }
@@ -97,16 +105,14 @@ pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
     let says = |word: &str| values.text(Field::Reasons).is_some_and(|reasons| reasons.contains(word));
     match values.text(Field::Verdict).unwrap_or_default() {
         "chosen" => [vec!["{route}: chosen"], won(values)].concat(),
-        "outranked" => vec!["{route}: outranked", lost(values), WORST_CASE],
+        "outranked" => vec!["{route}: outranked", lost(values), "[, {health_state}]", WORST_CASE],
         "excluded" if says("request_budget") => {
             vec!["{route}: excluded, {reasons}, worst case {worst_case_usd}"]
         }
         "excluded" => vec!["{route}: excluded, {reasons}"],
-        "gated" if values.get(Field::RetryAt).is_some() => {
-            vec!["{route}: closed by its {gate} until {retry_at_ns}"]
-        }
-        "gated" => vec!["{route}: closed by its {gate} until an operator opens it"],
+        "gated" => vec![gate(values.text(Field::Gate).unwrap_or_default(), values.get(Field::RetryAt))],
         "spent" => vec!["{route}: called often enough"],
+        "taken" => vec!["{route}: another leg is on it"],
         "unaffordable" => vec!["{route}: not affordable for the {level}, worst case {worst_case_usd}"],
         _ => vec!["{route}: {verdict}"],
     }
@@ -114,6 +120,9 @@ pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
 
 const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a time[, {attempt_cost_max_usd} a call]\
                       [, {attempt_tokens_max} tokens a call][, waits up to {hint_max_ns}]\
+                      [, {route_legs_max} at a time on a route][, {task_legs_max} at a time for a task]\
+                      [, {tenant_legs_max} at a time for a tenant][, {calls_per_task} calls a task]\
+                      [, {calls_per_run} calls in all][, a terminal fault stops the {terminal_scope}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
 const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\
@@ -138,6 +147,8 @@ const TOKENS: &str = "[ {input_tokens} tokens in,][ {cache_read_tokens} from the
                       [ at most {output_tokens_max} out]";
 
 const MAXIMA: &str = "[, at most {cost_max_usd}][, at most {tokens_max} tokens][, answer by {deadline_ns}]";
+
+const EFFECT: &str = "[, priority {priority}]";
 
 const USED: &str = "[, {input_tokens} tokens in][, {cache_read_tokens} from the cache]\
                     [, {cache_write_tokens} into the cache][, {image_tokens} image][, {audio_tokens} audio]\
@@ -169,6 +180,7 @@ fn role(word: &str) -> &'static str {
         "primary" => "{request} calls {route}",
         "retry" => "{request} calls {route} again",
         "fallback" => "{request} falls back to {route}",
+        "hedge" => "{request} starts another leg beside the slow one, on {route}",
         _ => "{request} makes a {role} call to {route}",
     }
 }
@@ -194,6 +206,7 @@ fn wait(word: &str) -> &'static str {
         "idle" => "{call} on {route} has fallen silent",
         "receipt" => "no receipt for {call} on {route} has come",
         "health" => "the cooldown of health {health} is over",
+        "hedge" => "the patience of {request} with its slow leg is over",
         "retry" => "the wait of {request} is over",
         _ => "a wait is over: {wait}",
     }
@@ -229,9 +242,13 @@ fn result(word: &str) -> &'static str {
         "failed" => {
             "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}][, {signal} to health]"
         }
-        "cancelled" => "{call} on {route} is cut off after {elapsed_ns}",
+        "cancelled" => "{call} on {route}, cut off, ends after {elapsed_ns}",
         _ => "{call} on {route} ends after {elapsed_ns}: {result}",
     }
+}
+
+fn used_up(truth: &str) -> &'static str {
+    if truth == "quota_exhausted" { ": that quota is used up" } else { "" }
 }
 
 fn bill(values: &Values) -> &'static str {
@@ -246,14 +263,17 @@ fn choice(values: &Values) -> &'static str {
     }
 }
 
-fn outcome(word: &str) -> &'static str {
-    match word {
+fn outcome(values: &Values) -> &'static str {
+    match values.text(Field::Outcome).unwrap_or_default() {
         "answered" => "{request} is answered by {route}",
         "truncated" => "{request} breaks off on {route}: truncated",
         "terminal" => "{request} stops: {class} ({code})",
         "exhausted" => "{request} is exhausted by its limit of {limit}",
         "BUDGET_EXCEEDED" => "{request} ends with BUDGET_EXCEEDED for the {level}",
         "all_gated" => "{request} finds every route closed[ until {retry_at_ns}]",
+        "no_candidate" => "{request} has no candidate: every route is unhealthy[ until {retry_at_ns}]",
+        "CALL_BUDGET_EXCEEDED" => "{request} ends with CALL_BUDGET_EXCEEDED: the fuse {fuse} is blown",
+        "stopped" => "{request} is stopped: a call met {class}[ ({code})], and that fuse is blown",
         "no_eligible_route" => "{request} may use no route",
         "deadline_exceeded" => "{request} is over its deadline",
         "abandoned" => "{request} is abandoned by its caller",
@@ -315,5 +335,52 @@ fn refusal(word: &str) -> &'static str {
         "deadline" => "only {left_ns} is left",
         "too_long" => "that is longer than the policy waits ({left_ns} left)",
         _ => "{why}",
+    }
+}
+
+fn task_end(word: &str) -> &'static str {
+    match word {
+        "answered" => "{task} ends after {elapsed_ns}: every step was answered",
+        "failed" => "{task} ends after {elapsed_ns}: a step was not answered",
+        _ => "{task} ends after {elapsed_ns}: {result}",
+    }
+}
+
+fn stop(class: &str) -> &'static str {
+    match class {
+        "cancelled" => "{call} on {route} is cancelled: it is needed no longer",
+        "abandoned" => "{call} on {route} is cancelled: its caller is gone",
+        "deadline" => "{call} on {route} is cancelled: the deadline has come",
+        _ => "{call} on {route} is cancelled: {class}",
+    }
+}
+
+fn skip(word: &str) -> &'static str {
+    match word {
+        "attempts" => "it has made its calls",
+        "money" => "what is left does not pay for one",
+        "slot" => "no slot is free",
+        "fuse" => "it would blow a fuse",
+        "route" => "no other route can be called",
+        _ => "{why}",
+    }
+}
+
+fn blown(word: &str) -> &'static str {
+    match word {
+        "calls_per_task" => "{task} has made {calls} calls, and {request} wants one more",
+        "calls_per_run" => "{calls} calls were made in all, and {request} wants one more",
+        "terminal" => "{request} has met a terminal fault, after {calls} calls in all",
+        _ => "{fuse}, by {request}, after {calls} calls",
+    }
+}
+
+fn gate(word: &str, retry_at: Option<&Value>) -> &'static str {
+    match (word, retry_at) {
+        ("concurrency", _) => "{route}: no slot is free",
+        ("health", Some(_)) => "{route}: {health_state} until {retry_at_ns}",
+        ("fuse", _) => "{route}: closed by the fuse of its account, {class}[ ({code})]",
+        (_, Some(_)) => "{route}: closed by its {gate} until {retry_at_ns}",
+        (_, None) => "{route}: closed by its {gate} until an operator opens it",
     }
 }

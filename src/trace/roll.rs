@@ -1,14 +1,16 @@
 //! Who is behind a slot: requests and calls by name, for as long as somebody may still speak of them.
 
 use crate::gateway::Action;
-use crate::sim::{Entry, RequestName, What};
-use crate::units::{CallId, RequestId, RouteId, Timestamp};
+use crate::gateway::Task;
+use crate::sim::{Entry, RequestName, TaskName, What};
+use crate::units::{CallId, RequestId, RouteId, TaskId, Timestamp};
 
 /// The names behind the slots. As large as the most requests and calls that were ever in flight at once.
 #[derive(Clone, Debug, Default)]
 pub struct Roll {
     requests: Vec<Asked>,
     calls: Vec<Made>,
+    tasks: Vec<Option<Begun>>,
 }
 
 /// A request that arrived.
@@ -18,6 +20,17 @@ pub struct Asked {
     pub name: RequestName,
     /// When it arrived.
     pub arrived: Timestamp,
+    /// The task that it belongs to.
+    pub task: Option<TaskName>,
+}
+
+/// A task that began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Begun {
+    /// Its name.
+    pub name: TaskName,
+    /// When.
+    pub at: Timestamp,
 }
 
 /// A call that was made. It keeps the request's name by value: its receipt may come after the request is
@@ -41,8 +54,12 @@ impl Roll {
     pub fn note(&mut self, entry: &Entry<'_>) {
         match entry.what {
             What::Arrived { request, name } => {
-                let asked = Asked { name, arrived: entry.at };
+                let task = request.payer.task.map(|task| self.task(task));
+                let asked = Asked { name, arrived: entry.at, task };
                 put(&mut self.requests, request.id.index(), asked, Asked { name: NOBODY, ..asked });
+            }
+            What::TaskBegan { task, name } => {
+                put(&mut self.tasks, task.index(), Some(Begun { name, at: entry.at }), None);
             }
             What::Acted(Action::Call(call)) => {
                 let made = Made {
@@ -69,6 +86,7 @@ impl Roll {
                 Action::Commit { .. } | Action::Cancel { .. } | Action::Reply { .. } | Action::Close { .. },
             )
             | What::Declared(_)
+            | What::TaskEnded { .. }
             | What::Abandoned { .. }
             | What::Woke { .. }
             | What::Operated { .. }
@@ -86,6 +104,16 @@ impl Roll {
     /// If no request has arrived in it.
     pub fn request(&self, id: RequestId) -> Asked {
         self.requests[id.index()]
+    }
+
+    /// The task that began in this slot, if one did.
+    pub fn begun(&self, id: TaskId) -> Option<Begun> {
+        self.tasks.get(id.index()).copied().flatten()
+    }
+
+    /// The name of a task. One that never began only groups listed requests: it is the only one of its kind.
+    pub fn task(&self, task: Task) -> TaskName {
+        self.begun(task.id).map_or(TaskName { kind: task.kind, ordinal: None }, |begun| begun.name)
     }
 
     /// The call that has this slot, or had it last.

@@ -12,6 +12,10 @@ use crate::policy::{breaker, health, ranking};
 use crate::sim::*;
 use crate::units::*;
 
+mod oddities;
+
+pub(crate) use oddities::{declared, limited, oddities};
+
 const REQUEST: RequestId = RequestId(0);
 const CALL: [CallId; 2] = [CallId(0), CallId(1)];
 const PRIMARY: RouteId = RouteId(0);
@@ -98,18 +102,22 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
     catalog.routes = vec![route(name("primary"), 0, offer), route(name("fallback"), 1, rich)];
     let cap = Amount { money: cents(1_000), tokens: 1_000_000 };
     catalog.tenants = vec![TenantFact { name: name("tenant-7f3a"), cap, window: Some(ms(60_000)) }];
-    catalog.tasks = vec![TaskFact { name: name("task-1"), cap }];
+    catalog.tasks = vec![TaskFact { name: name("task-1"), cap }, TaskFact { name: name("turn"), cap }];
     catalog.sources = vec![
         SourceFact { name: name("req-demo-002"), kind: SourceKind::Listed },
         SourceFact { name: name("load"), kind: SourceKind::Stream },
+        SourceFact { name: name("plan"), kind: SourceKind::Step { job: 1, times: 1 } },
+        SourceFact { name: name("act"), kind: SourceKind::Step { job: 1, times: 5 } },
     ];
     catalog.limits = Limits { attempts_max: 2, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
+    catalog.quotas =
+        vec![QuotaFact { project: ProjectId(0), model: Some(ModelId(0)), limit: 500, used: 120 }];
     catalog.versions = Versions {
         policy: Some(name("route-policy-v3")),
         prices: Some(name("prices-2026-07")),
         registry: Some(name("registry-12")),
     };
-    for text in ["status:429", "rate_limited", "overloaded", "invalid_auth"] {
+    for text in ["daily_quota", "status:429", "rate_limited", "overloaded", "invalid_auth"] {
         name(text);
     }
     catalog
@@ -123,7 +131,7 @@ fn name(catalog: &Catalog, text: &str) -> Name {
 pub(crate) fn request() -> Request {
     Request {
         id: REQUEST,
-        payer: Payer { task: Some(TaskId(0)), tenant: Some(TenantId(0)) },
+        payer: Payer { task: Some(Task { id: TaskId(0), kind: 0 }), tenant: Some(TenantId(0)) },
         envelope: Envelope {
             capabilities: Set64::of(0).with(Set64::of(1)),
             regions: Set64::of(0),
@@ -138,6 +146,8 @@ pub(crate) fn request() -> Request {
         },
         deadline: at(1_200),
         delivery: Delivery::Whole,
+        effect: SideEffect::None,
+        priority: 0,
         draw: 7,
     }
 }
@@ -208,7 +218,7 @@ fn preamble<O: Observer>(stage: &mut Stage<'_, O>) {
     for declared in [
         Declared::Limits,
         Declared::Tenant(TenantId(0)),
-        Declared::Task(TaskId(0)),
+        Declared::Task(0),
         Declared::Route(PRIMARY),
         Declared::Route(FALLBACK),
     ] {
@@ -263,10 +273,93 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     stage.act(Action::Close { request: REQUEST, spent: cents(16) });
 }
 
+/// A hedge: the second leg is answered at 700 ms, the first is cancelled and billed in full at 1,000 ms.
+pub(crate) fn hedged(observer: &mut impl Observer) {
+    let mut stage = Stage::new(observer);
+    let named = RequestName { source: 0, ordinal: 0 };
+    stage.first(at(0), What::Arrived { request: &request(), name: named });
+    seek(&mut stage, PRIMARY, [Verdict::Chosen { by: Some(ranking::Key::Order) }, OUTRANKED]);
+    begin(&mut stage, &call(1, PRIMARY, Role::Primary));
+    stage.first(at(200), What::Woke { wait: Wait::Hedge(REQUEST) });
+    seek(&mut stage, FALLBACK, [Verdict::Taken, Verdict::Chosen { by: None }]);
+    begin(&mut stage, &call(2, FALLBACK, Role::Hedge));
+    let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
+    let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
+    stage.first(
+        at(700),
+        What::CallEnded { call: CALL[1], truth: None, health: None, code: None, receipt: &paid },
+    );
+    end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
+    let outcome = Outcome::Answered { route: FALLBACK };
+    stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(500) });
+    stage.act(Action::Cancel { call: CALL[0], why: Class::Cancelled });
+    let receipt = Receipt { result: Answer::Cancelled, ..paid };
+    let truth = Some(Class::Cancelled);
+    stage.first(
+        at(1_000),
+        What::CallEnded { call: CALL[0], truth, health: None, code: None, receipt: &receipt },
+    );
+    end(&mut stage, CALL[0], cents(16), 9_000, (truth, Signal::Neutral));
+    stage.act(Action::Close { request: REQUEST, spent: cents(32) });
+}
+
+/// A turn: one step waits for a slot and meets a used-up quota on the least bad route; the next is stopped by the
+/// fuse of the task. Another turn beside it is none of its business.
+pub(crate) fn turn(observer: &mut impl Observer) {
+    let catalog = catalog();
+    let mut stage = Stage::new(observer);
+    stage.first(at(0), What::Declared(Declared::Task(1)));
+    stage.first(at(0), What::Declared(Declared::Quota(0)));
+    for (slot, ordinal) in [(2, 2), (3, 3)] {
+        let name = TaskName { kind: 1, ordinal: Some(ordinal) };
+        stage.first(at(0), What::TaskBegan { task: TaskId(slot), name });
+    }
+    let payer = Payer { task: Some(Task { id: TaskId(2), kind: 1 }), tenant: None };
+    let asked = Request { payer, priority: 7, ..request() };
+    stage.then(What::Arrived { request: &asked, name: RequestName { source: 2, ordinal: 2 } });
+    stage.decide(Decision::Queued { request: REQUEST, waiting: 1 });
+    let sick = |route, verdict| Candidate {
+        route,
+        verdict,
+        worst_case: cents(16),
+        health: health::State::Unhealthy,
+    };
+    let chosen = Verdict::Chosen { by: Some(ranking::Key::Health) };
+    let candidates = [sick(PRIMARY, chosen), sick(FALLBACK, Verdict::Outranked { by: ranking::Key::Health })];
+    stage.first(at(5), What::Considered { request: REQUEST, candidates: &candidates });
+    begin(&mut stage, &call(1, PRIMARY, Role::Primary));
+    let diagnosis = Diagnosis {
+        class: Class::RateLimit,
+        code: name(&catalog, "daily_quota"),
+        ..rate_limited(&catalog, Hint::Absent)
+    };
+    let receipt = Receipt {
+        result: Answer::Failed(diagnosis),
+        usage: Usage::default(),
+        bill: Bill::Exact(Money::ZERO),
+    };
+    let truth = Some(Class::QuotaExhausted);
+    stage
+        .first(at(45), What::CallEnded { call: CALL[0], truth, health: None, code: None, receipt: &receipt });
+    stage.decide(Decision::HedgeSkipped { request: REQUEST, why: HedgeSkip::Fuse });
+    stage.decide(Decision::Blew { fuse: FuseKind::CallsPerTask, request: REQUEST, calls: 24 });
+    let outcome = Outcome::Stopped { reason: StopReason::CallsPerTask, last: None };
+    stage.act(Action::Reply { request: REQUEST, outcome, attempts: 1, left: Duration::ZERO });
+    stage.act(Action::Close { request: REQUEST, spent: Money::ZERO });
+    let name = RequestName { source: 3, ordinal: 11 };
+    stage.first(at(50), What::Arrived { request: &asked, name });
+    stage.act(Action::Reply { request: REQUEST, outcome, attempts: 0, left: Duration::ZERO });
+    stage.act(Action::Close { request: REQUEST, spent: Money::ZERO });
+    for (slot, end) in [(2, TaskEnd::Failed), (3, TaskEnd::Answered)] {
+        stage.first(at(60), What::TaskEnded { task: TaskId(slot), end });
+    }
+}
+
 const OUTRANKED: Verdict = Verdict::Outranked { by: ranking::Key::Order };
 
 fn seek<O: Observer>(stage: &mut Stage<'_, O>, route: RouteId, verdicts: [Verdict; 2]) {
-    let candidate = |route, verdict| Candidate { route, verdict, worst_case: cents(16) };
+    let candidate =
+        |route, verdict| Candidate { route, verdict, worst_case: cents(16), health: health::State::Healthy };
     let candidates = [candidate(PRIMARY, verdicts[0]), candidate(FALLBACK, verdicts[1])];
     stage.then(What::Considered { request: REQUEST, candidates: &candidates });
     let amount = Amount { money: cents(16), tokens: 9_000 };
@@ -302,160 +395,4 @@ fn end<O: Observer>(
         breaker_failures: 0,
         health_failures: 0,
     });
-}
-
-/// Everything else that an entry can say, in no sensible order.
-pub(crate) fn oddities(observer: &mut impl Observer) {
-    let catalog = catalog();
-    let mut stage = Stage::new(observer);
-    let arrived = Request {
-        payer: Payer::default(),
-        envelope: Envelope {
-            deployments: Set64::of(1),
-            task_type: Some(1),
-            protocol: Some(name(&catalog, "chat-completions")),
-            contract: Some(name(&catalog, "tool-schema-v2")),
-            estimate: Usage { input: 1, cache_read: 2, cache_write: 3, image: 4, audio: 5, output: 6 },
-            cost_max: Money::MAX,
-            tokens_max: 77,
-            ..request().envelope
-        },
-        deadline: Timestamp::MAX,
-        delivery: Delivery::Stream,
-        ..request()
-    };
-    stage.first(at(5), What::Arrived { request: &arrived, name: RequestName { source: 1, ordinal: 16 } });
-    stage.act(Action::Call(call(1, PRIMARY, Role::Retry)));
-    stage.then(What::CallBegun {
-        call: CALL[0],
-        request: REQUEST,
-        route: PRIMARY,
-        credential: CredentialId(0),
-        scripted: Scripted::Forbidden,
-    });
-    odd_facts(&mut stage, &catalog);
-    odd_verdicts(&mut stage);
-    odd_decisions(&mut stage, &catalog);
-    odd_outcomes(&mut stage, &catalog);
-}
-
-const BENCHES: [Bench; 5] = [
-    Bench::Credential(CredentialId(0)),
-    Bench::Project(ProjectId(0)),
-    Bench::Model(ProjectId(0), ModelId(0)),
-    Bench::Provider(ProviderId(0)),
-    Bench::Route(PRIMARY),
-];
-
-fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
-    let [call, _] = CALL;
-    stage.then(What::CallVisible { call });
-    stage.then(What::CallLost { call });
-    stage.then(What::Abandoned { request: REQUEST });
-    let waits = [Wait::Attempt(call), Wait::FirstByte(call), Wait::Idle(call), Wait::Receipt(call)];
-    let others = [Wait::Deadline(REQUEST), Wait::Health(HealthId(0)), Wait::Retry(REQUEST)];
-    for wait in waits.into_iter().chain(others) {
-        stage.then(What::Woke { wait });
-    }
-    let commands = [Command::ResetBreaker(BreakerId(0)), Command::ResetHealth(HealthId(0))];
-    for command in BENCHES.map(Command::ResetBench).into_iter().chain(commands) {
-        stage.then(What::Operated { command });
-    }
-    let usage = Usage { input: 1, cache_read: 2, cache_write: 3, image: 4, audio: 5, output: 6 };
-    let results = [Answer::Cancelled, Answer::Failed(rate_limited(catalog, Hint::Absent))];
-    for result in results {
-        let receipt = Receipt { result, usage, bill: Bill::Unknown };
-        let (truth, health) = (Some(Class::Overload), Some(Signal::Neutral));
-        stage.then(What::CallEnded { call, truth, health, code: None, receipt: &receipt });
-    }
-}
-
-fn odd_verdicts<O: Observer>(stage: &mut Stage<'_, O>) {
-    let excluded = |reasons, missing| Verdict::Excluded { reasons, missing };
-    let residency = Reason::ALL.into_iter().skip(1).fold(Reasons::ALL, Reasons::without);
-    let verdicts = [
-        excluded(Reasons::ALL, Some(2)),
-        excluded(residency, None),
-        Verdict::Gated { gate: Gate::Breaker, retry_at: Some(at(900)) },
-        Verdict::Gated { gate: Gate::Cooldown, retry_at: None },
-        Verdict::Spent,
-        Verdict::Unaffordable { level: Level::Tenant },
-        Verdict::Chosen { by: None },
-    ];
-    let candidates = verdicts.map(|verdict| Candidate { route: FALLBACK, verdict, worst_case: cents(64) });
-    stage.then(What::Considered { request: REQUEST, candidates: &candidates });
-    stage.then(What::Considered { request: REQUEST, candidates: &candidates[..2] });
-}
-
-fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
-    let [call, _] = CALL;
-    stage.act(Action::Commit { request: REQUEST, call });
-    stage.act(Action::Cancel { call, why: Class::Abandoned });
-    for (level, unit) in [(Level::Request, Unit::Money), (Level::Task, Unit::Tokens)] {
-        let denied = Denied { level, unit, settled: 20, held: 1, wanted: 42, cap: 50 };
-        stage.decide(Decision::Denied { request: REQUEST, route: FALLBACK, denied });
-    }
-    for hint in [Hint::After(ms(30_000)), Hint::At(at(31_000))] {
-        let diagnosis = Diagnosis { health: Some(Signal::Bad), ..rate_limited(catalog, hint) };
-        stage.decide(Decision::Classified { call, diagnosis });
-    }
-    let transition = breaker::Transition {
-        from: breaker::State::Closed,
-        to: breaker::State::Open,
-        generation: 2,
-        until: at(5_000).into(),
-    };
-    stage.decide(Decision::BreakerMoved { breaker: BreakerId(0), transition });
-    let moved = |from, to, until| health::Move { from, to, until };
-    let down = moved(health::State::Degraded, health::State::Unhealthy, Some(at(60_000)));
-    let up = moved(health::State::Unhealthy, health::State::Healthy, None);
-    for moved in [down, up] {
-        stage.decide(Decision::HealthMoved { health: HealthId(0), moved });
-    }
-    for (what, until) in BENCHES.into_iter().zip([Timestamp::MAX, at(9), at(9), at(9), at(9)]) {
-        stage.decide(Decision::Benched { what, until, class: Class::Auth });
-        stage.decide(Decision::Freed { what });
-    }
-    let failure = Failure { class: Class::Auth, code: Some(name(catalog, "invalid_auth")) };
-    stage.decide(Decision::Alerted { credential: CredentialId(0), failure });
-    let settlement = Settlement {
-        reserved: Amount { money: cents(16), tokens: 9_000 },
-        actual: Amount { money: cents(20), tokens: 9_001 },
-        window: 3,
-    };
-    for basis in [Basis::Assumed, Basis::Corrected] {
-        stage.decide(Decision::Settled { call, basis, settlement });
-    }
-    stage.decide(Decision::RetryScheduled {
-        request: REQUEST,
-        at: at(35_000),
-        delay: ms(30_000),
-        hint: ms(30_000),
-        route: PRIMARY,
-        amount: cents(16),
-    });
-    for why in [WaitRefusal::Deadline, WaitRefusal::TooLong] {
-        stage.decide(Decision::WaitRefused { request: REQUEST, wait: ms(30_000), left: ms(800), why });
-    }
-    for class in [Class::AttemptTimeout, Class::FirstByteTimeout, Class::IdleTimeout, Class::Deadline] {
-        stage.decide(Decision::TimedOut { call, class });
-    }
-}
-
-fn odd_outcomes<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
-    let last = Failure { class: Class::Overload, code: Some(name(catalog, "overloaded")) };
-    for outcome in [
-        Outcome::Truncated { route: PRIMARY, last },
-        Outcome::Terminal { last },
-        Outcome::Exhausted { limit: Limit::Attempts, last },
-        Outcome::BudgetExceeded { level: Level::Request, last: Some(last) },
-        Outcome::BudgetExceeded { level: Level::Tenant, last: None },
-        Outcome::AllGated { retry_at: Some(at(900)), last: None },
-        Outcome::AllGated { retry_at: None, last: Some(last) },
-        Outcome::NoEligibleRoute,
-        Outcome::DeadlineExceeded { last: Some(last) },
-        Outcome::Abandoned,
-    ] {
-        stage.act(Action::Reply { request: REQUEST, outcome, attempts: 1, left: Duration::ZERO });
-    }
 }

@@ -29,7 +29,7 @@ impl About {
         let About::Request(name) = self else { return true };
         let mut whose = Whose { name, others: false };
         fields(entry, roll, catalog, &mut whose);
-        !whose.others
+        !whose.others || Kind::of(&entry.what) == Kind::FuseBlew
     }
 }
 
@@ -71,6 +71,8 @@ pub struct Plot {
     told: BTreeSet<u64>,
     /// What stands before the request arrives, by what it is about.
     standing: BTreeMap<String, Reading>,
+    /// The task of the request.
+    task: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +86,7 @@ impl Plot {
     /// Nothing yet.
     pub fn new(about: About) -> Plot {
         let (lines, told, standing) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        Plot { about, phase: Phase::Before, lines, told, standing }
+        Plot { about, phase: Phase::Before, lines, told, standing, task: None }
     }
 
     /// The lines so far.
@@ -97,8 +99,8 @@ impl Plot {
         let About::Request(name) = &self.about else { return self.tell(reading) };
         match reading.values.text(Field::Request) {
             Some(request) if request == name => self.follow(reading),
-            Some(_) => {}
-            None => self.overhear(reading),
+            Some(_) if reading.kind != Kind::FuseBlew => {}
+            Some(_) | None => self.overhear(reading),
         }
     }
 
@@ -106,7 +108,8 @@ impl Plot {
     fn follow(&mut self, reading: &Reading) {
         if reading.kind == Kind::Arrived {
             let mut before: Vec<Reading> = std::mem::take(&mut self.standing).into_values().collect();
-            before.retain(|before| stands_for(before, reading));
+            self.task = reading.values.text(Field::Task).map(str::to_owned);
+            before.retain(|before| self.is_near(before) && stands_for(before, reading));
             before.sort_by_key(|before| before.seq);
             before.iter().for_each(|before| self.tell(before));
             self.phase = Phase::During;
@@ -122,10 +125,19 @@ impl Plot {
         let is_caused = reading.cause.is_some_and(|cause| self.told.contains(&cause));
         match self.phase {
             Phase::Before => self.keep(reading),
-            Phase::During => self.tell(reading),
+            Phase::During if self.is_near(reading) => self.tell(reading),
             Phase::After if is_caused => self.tell(reading),
-            Phase::After => {}
+            Phase::During | Phase::After => {}
         }
+    }
+
+    /// Whether what is said of a task is said of the request's own: its kind, its beginning, its fuse.
+    fn is_near(&self, reading: &Reading) -> bool {
+        let (Some(task), Some(own)) = (reading.values.text(Field::Task), &self.task) else {
+            return reading.values.text(Field::Task).is_none() || is_of_the_run(reading);
+        };
+        let is_kind = own.strip_prefix(task).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        is_kind || is_of_the_run(reading)
     }
 
     /// Keeps the last thing said about a subject, unless it says that all is well.
@@ -134,16 +146,22 @@ impl Plot {
             Kind::DeclaredLimits,
             Kind::DeclaredTenant,
             Kind::DeclaredTask,
+            Kind::DeclaredQuota,
             Kind::DeclaredRoute,
+            Kind::TaskBegan,
             Kind::BreakerMoved,
             Kind::HealthMoved,
             Kind::Benched,
+            Kind::FuseBlew,
         ];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
-        let subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
+        let mut subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
+        if reading.kind == Kind::DeclaredQuota {
+            subject = format!("quota={}", reading.seq); // a project can have several
+        }
         let well = [breaker::State::Closed.label(), health::State::Healthy.label()];
         let is_well = reading.values.text(Field::To).is_some_and(|to| well.contains(&to));
-        if reading.kind == Kind::Freed || is_well {
+        if matches!(reading.kind, Kind::Freed | Kind::TaskEnded) || is_well {
             self.standing.remove(&subject);
         } else if stays.contains(&reading.kind) {
             self.standing.insert(subject, reading.clone());
@@ -157,7 +175,7 @@ impl Plot {
 }
 
 /// What an entry can be about, beside a request.
-const SUBJECTS: [Field; 10] = [
+const SUBJECTS: [Field; 11] = [
     Field::Scope,
     Field::Credential,
     Field::Project,
@@ -168,13 +186,18 @@ const SUBJECTS: [Field; 10] = [
     Field::Health,
     Field::Task,
     Field::Tenant,
+    Field::Fuse,
 ];
 
-/// Whether what stands matters to a request: of tenants and tasks only its own do.
+/// Whether what stands matters to a request: of tenants only its own does.
 fn stands_for(standing: &Reading, arrived: &Reading) -> bool {
-    let own = |field: Field| arrived.values.get(field) == standing.values.get(field);
-    (standing.kind != Kind::DeclaredTenant || own(Field::Tenant))
-        && (standing.kind != Kind::DeclaredTask || own(Field::Task))
+    standing.kind != Kind::DeclaredTenant
+        || arrived.values.get(Field::Tenant) == standing.values.get(Field::Tenant)
+}
+
+/// A fuse that blew for everybody, whosever task it was.
+fn is_of_the_run(reading: &Reading) -> bool {
+    reading.kind == Kind::FuseBlew && reading.values.text(Field::Fuse) != Some("calls_per_task")
 }
 
 /// Listens for a request that is not `name`.
@@ -218,9 +241,25 @@ pub fn sentence(reading: &Reading) -> String {
     let chosen = reading.candidates.iter().find(|candidate| is_chosen(candidate));
     match chosen {
         Some(chosen) => {
-            format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&won(chosen), chosen))
+            let mut how = won(chosen);
+            how.insert(1, sickness(chosen, &reading.candidates));
+            format!("{said} out of {}{}", routes(reading.candidates.len()), spoken(&how, chosen))
         }
         None => said,
+    }
+}
+
+/// A chosen route that is not healthy is named; the least bad one if every other that could be called is
+/// unhealthy too.
+fn sickness(chosen: &Values, candidates: &[Values]) -> &'static str {
+    let is_sick = |candidate: &Values| {
+        candidate.text(Field::HealthState) == Some(health::State::Unhealthy.label())
+            || !matches!(candidate.text(Field::Verdict), Some("chosen" | "outranked"))
+    };
+    if is_sick(chosen) && candidates.iter().all(is_sick) {
+        ", {health_state}, least bad"
+    } else {
+        "[, {health_state}]"
     }
 }
 
@@ -303,11 +342,82 @@ mod tests {
         }
     }
 
+    /// These lines, in this order, without their numbers.
+    fn check(story: &str, lines: &[&str]) {
+        let said = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut told = story.lines().map(said);
+        for line in lines {
+            assert!(told.any(|told| told.ends_with(line)), "{line}\nin\n{story}");
+        }
+    }
+
+    #[test]
+    fn a_hedge_tells_who_was_started_why_who_won_who_was_cancelled_and_what_each_cost() {
+        let story = story(About::Everything, |story| samples::hedged(story));
+        check(
+            &story,
+            &[
+                "req-demo-002 calls primary with key-n: req-demo-002#1 (breaker generation 1)",
+                "200 ms #5 the patience of req-demo-002 with its slow leg is over",
+                "fallback is chosen for req-demo-002 out of 2 routes, worst case $0.016",
+                "· primary: another leg is on it",
+                "req-demo-002 starts another leg beside the slow one, on fallback with key-s: req-demo-002#2 \
+                 (breaker generation 1)",
+                "req-demo-002#2 on fallback ends after 500 ms with an answer, 8000 tokens in, 1000 out, billed \
+                 $0.016",
+                "req-demo-002 is answered by fallback; calls made: 2, time taken 700 ms, left 500 ms",
+                "req-demo-002#1 on primary is cancelled: it is needed no longer",
+                "req-demo-002#1 on primary, cut off, ends after 1 s, 8000 tokens in, 1000 out, billed $0.016",
+                "req-demo-002 is closed; it cost $0.032 in all",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_turn_tells_its_queue_its_least_bad_route_its_quota_and_its_fuse() {
+        let everything = story(About::Everything, |story| samples::turn(story));
+        check(
+            &everything,
+            &[
+                "quota of project project-n on model aurora-1: 500 in a window, 120 used before",
+                "turn/3 begins",
+                "turn/3/plan waits for a free slot; 1 in the queue",
+                "primary is chosen for turn/3/plan out of 2 routes, on health, UNHEALTHY, least bad, worst case $0.016",
+                "· fallback: outranked on health, UNHEALTHY, worst case $0.016",
+                "turn/3/plan#1 on primary fails after 40 ms: daily_quota, in truth quota_exhausted: that quota \
+                 is used up, billed $0.000",
+                "turn/3/plan starts no other leg: it would blow a fuse",
+                "a fuse blows: turn/3 has made 24 calls, and turn/3/plan wants one more",
+                "turn/3/plan ends with CALL_BUDGET_EXCEEDED: the fuse calls_per_task is blown; calls made: 1, \
+                 time taken 45 ms, left 0 ms",
+                "turn/3/act/2 ends with CALL_BUDGET_EXCEEDED: the fuse calls_per_task is blown; calls made: 0, \
+                 time taken 0 ms, left 0 ms",
+                "turn/3 ends after 60 ms: a step was not answered",
+                "turn/4 ends after 60 ms: every step was answered",
+            ],
+        );
+        let second = story(About::Request("turn/3/act/2".to_owned()), |story| samples::turn(story));
+        check(
+            &second,
+            &[
+                "task turn may use $1.000 and 1000000 tokens",
+                "turn/3 begins",
+                "a fuse blows: turn/3 has made 24 \
+              calls, and turn/3/plan wants one more",
+                "turn/3/act/2 arrives in turn/3: needs tools+json, only in \
+              region-a, restricted data, 8000 tokens in, at most 1000 out, at most $0.030, answer by 1200 ms, \
+              priority 7",
+            ],
+        );
+        assert!(!second.contains("turn/4"), "another turn is none of its business: {second}");
+    }
+
     #[test]
     fn no_phrase_asks_for_a_field_that_its_entry_lacks() {
         for story in [
             story(About::Everything, |story| samples::bounded(story)),
             story(About::Everything, |story| samples::oddities(story)),
+            story(About::Everything, |story| samples::turn(story)),
         ] {
             assert!(!story.contains(['?', '{', '}', '[', ']']), "{story}");
             assert!(!story.lines().any(|line| line.ends_with([' ', ':', ','])), "{story}");
@@ -322,7 +432,9 @@ mod tests {
         };
         let about = |name: &str| story(About::Request(name.to_owned()), both);
         let own = about("req-demo-002");
-        assert!(own.contains("req-demo-002 is answered by fallback") && !own.contains("load/17"), "{own}");
+        let is_of_another = |line: &str| line.contains("load/17") && !line.contains("a fuse blows");
+        assert!(own.contains("req-demo-002 is answered by fallback"), "{own}");
+        assert!(!own.lines().any(is_of_another), "{own}");
         let stood = "breaker north/aurora-1/region-a goes from CLOSED to OPEN";
         let (before, after) = own.split_once("req-demo-002 arrives").unwrap();
         assert!(before.contains(stood) && before.contains("tenant tenant-7f3a"), "{own}");

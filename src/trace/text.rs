@@ -2,7 +2,7 @@
 //! nothing is put together for it.
 
 use crate::policy::eligibility::{Reason, Reasons};
-use crate::sim::{Catalog, RequestName, SourceKind};
+use crate::sim::{Catalog, RequestName, SourceKind, TaskName};
 use crate::units::{CredentialId, Name, Names, Set64};
 
 /// One word, or several.
@@ -14,6 +14,8 @@ pub enum Text<'a> {
     Name(&'a Names, Name),
     /// A request: the name of its source, with a number if the source has many.
     Request(&'a Catalog, RequestName),
+    /// A task: its kind, with a number if there are many of its kind.
+    Task(&'a Catalog, TaskName),
     /// A call: its request, and its number there.
     Call(&'a Catalog, RequestName, u32),
     /// The members of a set, as positions in a list.
@@ -47,6 +49,7 @@ impl<'a> Text<'a> {
             Text::Word(word) => take(Piece::Word(word)),
             Text::Name(names, name) => take(Piece::Name(names, name)),
             Text::Request(catalog, name) => request(catalog, name, &mut take),
+            Text::Task(catalog, name) => task(catalog, name, &mut take),
             Text::Call(catalog, name, nth) => {
                 request(catalog, name, &mut take);
                 take(Piece::Word("#"));
@@ -130,14 +133,35 @@ fn strip_number(text: &[u8], n: u32) -> Option<&[u8]> {
 #[inline(always)]
 fn request<'a>(catalog: &'a Catalog, name: RequestName, take: &mut impl FnMut(Piece<'a>)) {
     let source = &catalog.sources[usize::from(name.source)];
-    take(Piece::Name(&catalog.names, source.name));
     match source.kind {
-        SourceKind::Listed => {}
+        SourceKind::Listed => take(Piece::Name(&catalog.names, source.name)),
         SourceKind::Stream => {
+            take(Piece::Name(&catalog.names, source.name));
+            numbered(name.ordinal, take);
+        }
+        SourceKind::Step { job, times } => {
+            let times = times.max(1);
+            task(catalog, TaskName { kind: job, ordinal: Some(name.ordinal / times) }, take);
             take(Piece::Word("/"));
-            take(Piece::Number(name.ordinal.saturating_add(1)));
+            take(Piece::Name(&catalog.names, source.name));
+            if times > 1 {
+                numbered(name.ordinal % times, take);
+            }
         }
     }
+}
+
+fn task<'a>(catalog: &'a Catalog, name: TaskName, take: &mut impl FnMut(Piece<'a>)) {
+    take(Piece::Name(&catalog.names, catalog.tasks[usize::from(name.kind)].name));
+    if let Some(ordinal) = name.ordinal {
+        numbered(ordinal, take);
+    }
+}
+
+/// Numbers count from zero inside and from one for a reader.
+fn numbered<'a>(n: u32, take: &mut impl FnMut(Piece<'a>)) {
+    take(Piece::Word("/"));
+    take(Piece::Number(n.saturating_add(1)));
 }
 
 fn members<'a>(names: &'a Names, list: &[Name], set: Set64, take: &mut impl FnMut(Piece<'a>)) {

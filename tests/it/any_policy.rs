@@ -7,18 +7,21 @@ use faultlab::sim::run;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-const SHIPPED: [&str; 4] = [
+const SHIPPED: [&str; 7] = [
     include_str!("../../scenarios/routing.toml"),
     include_str!("../../scenarios/bounded-429.toml"),
     include_str!("../../scenarios/terminal-errors.toml"),
+    include_str!("../../scenarios/circuit.toml"),
+    include_str!("../../scenarios/hedging.toml"),
     include_str!("../../scenarios/budget-audit.toml"),
+    include_str!("../../scenarios/quota-cascade.toml"),
 ];
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     #[test]
-    fn no_right_policy_breaks_a_law(which in 0usize..4, choices in prop::collection::vec((any::<Index>(), any::<Index>()), 1..6)) {
+    fn no_right_policy_breaks_a_law(which in 0usize..7, choices in prop::collection::vec((any::<Index>(), any::<Index>()), 1..6)) {
         let policy = policy(&choices);
         let scenario = with_policy(SHIPPED[which], &policy);
         for (at, variant) in scenario.variants.iter().enumerate().filter(|(_, v)| v.breaks.is_empty()) {
@@ -35,14 +38,26 @@ proptest! {
     }
 }
 
+/// Knobs that are tables in braces: their values only mean something together.
+const COMPOSED: [(&str, &[&str]); 4] = [
+    ("retry.backoff", &["{ fixed = \"0 ms\" }", "{ exponential = { base = \"1 ns\", cap = \"1 h\" } }"]),
+    ("breaker.trip", &["{ count = 1 }", "{ count = 2 }", "{ ratio = \"0/1\" }", "{ ratio = \"1/2\" }"]),
+    ("breaker.slow", &["{ above = \"0 ms\", share = \"0/1\" }", "{ above = \"1 s\", share = \"1/2\" }"]),
+    ("breaker.window", &[]),
+];
+
 /// One line a chosen knob, each with a chosen value.
 fn policy(choices: &[(Index, Index)]) -> String {
-    let known: Vec<(String, Vec<String>)> = knobs()
+    let of_one_value = |path: &str| !COMPOSED.iter().any(|(table, _)| path.contains(table));
+    let mut known: Vec<(String, Vec<String>)> = knobs()
         .iter()
-        .filter(|knob| knob.path.starts_with("policy.") && !knob.path.contains(".backoff"))
+        .filter(|knob| knob.path.starts_with("policy.") && of_one_value(&knob.path))
         .map(|knob| (knob.path.clone(), right_values(knob)))
         .filter(|(_, values)| !values.is_empty())
         .collect();
+    known.extend(COMPOSED.iter().filter(|(_, values)| !values.is_empty()).map(|(table, values)| {
+        (format!("policy.{table}"), values.iter().map(|value| (*value).to_owned()).collect())
+    }));
     let mut lines: Vec<String> = Vec::new();
     for (which, value) in choices {
         let (path, values) = &known[which.index(known.len())];
@@ -57,7 +72,12 @@ fn policy(choices: &[(Index, Index)]) -> String {
 fn right_values(knob: &Knob) -> Vec<String> {
     let of = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>();
     let values = match knob.wants.as_str() {
-        "a time with its unit" => of(&["0 ms", "1 ns", "50 ms", "1 s", "20000 d"]),
+        wants if wants.starts_with("a time with its unit") => {
+            let mut values = of(&["0 ms", "1 ns", "50 ms", "1 s", "20000 d"]);
+            values
+                .extend(["never", "p95"].into_iter().filter(|word| wants.contains(word)).map(str::to_owned));
+            values
+        }
         "a whole number" => of(&["0", "1", "2", "5", "4294967295"]),
         "a whole number from 1" => of(&["1", "2", "5", "4294967295"]),
         "an amount in dollars" => of(&["$0", "$0.03", "$18000000"]),

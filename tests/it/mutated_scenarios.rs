@@ -4,11 +4,14 @@ use faultlab::judge::Law;
 use faultlab::scenario::{Scenario, Unstated, knobs, load, load_bytes};
 use proptest::prelude::*;
 
-const SHIPPED: [(&str, &str); 4] = [
+const SHIPPED: [(&str, &str); 7] = [
     ("routing", include_str!("../../scenarios/routing.toml")),
     ("bounded-429", include_str!("../../scenarios/bounded-429.toml")),
     ("terminal-errors", include_str!("../../scenarios/terminal-errors.toml")),
+    ("circuit", include_str!("../../scenarios/circuit.toml")),
+    ("hedging", include_str!("../../scenarios/hedging.toml")),
     ("budget-audit", include_str!("../../scenarios/budget-audit.toml")),
+    ("quota-cascade", include_str!("../../scenarios/quota-cascade.toml")),
 ];
 
 #[test]
@@ -50,14 +53,15 @@ fn every_documented_wrong_value_can_be_set() {
     assert!(tried > 30, "the wrong values are documented");
 }
 
-/// What is the default when unsaid is the default when said.
+/// What is the default when unsaid is the default when said. A stated backoff is another one, and a stated hedge
+/// is one.
 #[test]
 fn every_default_of_a_policy_can_be_stated_and_changes_nothing() {
     let unsaid = format!("{:?}", read(&format!("{HEAD}{WORLD}")).variants[0].setup().policy);
     for knob in knobs().into_iter().filter(|knob| knob.path.starts_with("policy.")) {
         let Unstated::Default(default) = knob.unstated else { continue };
-        if knob.path.contains(".backoff.") {
-            continue; // a part of one of several things that a backoff can be
+        if [".backoff.", ".hedge."].iter().any(|table| knob.path.contains(table)) {
+            continue; // a part of something that need not be there, or can be something else
         }
         let bare = default.parse::<u32>().is_ok() || ["true", "false"].contains(&default);
         let value = if bare { default.to_owned() } else { format!("\"{default}\"") };
@@ -99,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn a_flipped_byte_is_survived(which in 0usize..4, flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+    fn a_flipped_byte_is_survived(which in 0usize..7, flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
         let mut bytes = SHIPPED[which].1.as_bytes().to_vec();
         for (at, byte) in flips {
             let at = at.index(bytes.len());
@@ -109,7 +113,7 @@ proptest! {
     }
 
     #[test]
-    fn a_missing_line_is_survived(which in 0usize..4, gone in prop::collection::vec(any::<prop::sample::Index>(), 1..6)) {
+    fn a_missing_line_is_survived(which in 0usize..7, gone in prop::collection::vec(any::<prop::sample::Index>(), 1..6)) {
         let mut lines: Vec<&str> = SHIPPED[which].1.lines().collect();
         for at in gone {
             lines.remove(at.index(lines.len()));
@@ -118,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn a_doubled_or_moved_line_is_survived(which in 0usize..4, from: prop::sample::Index, to: prop::sample::Index) {
+    fn a_doubled_or_moved_line_is_survived(which in 0usize..7, from: prop::sample::Index, to: prop::sample::Index) {
         let mut lines: Vec<&str> = SHIPPED[which].1.lines().collect();
         let line = lines[from.index(lines.len())];
         lines.insert(to.index(lines.len()), line);
@@ -126,13 +130,13 @@ proptest! {
     }
 
     #[test]
-    fn a_file_cut_off_is_survived(which in 0usize..4, at: prop::sample::Index) {
+    fn a_file_cut_off_is_survived(which in 0usize..7, at: prop::sample::Index) {
         let bytes = SHIPPED[which].1.as_bytes();
         survives(&bytes[..at.index(bytes.len())]);
     }
 
     #[test]
-    fn a_value_of_another_kind_is_survived(which in 0usize..4, at: prop::sample::Index, value in prop::sample::select(STRANGE)) {
+    fn a_value_of_another_kind_is_survived(which in 0usize..7, at: prop::sample::Index, value in prop::sample::select(STRANGE)) {
         let text = SHIPPED[which].1;
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let with_values: Vec<usize> =

@@ -55,7 +55,8 @@ impl Book<'_> {
                 Class::Cancelled
             }
         });
-        self.calls[call.index()].stopped = Some(fired.unwrap_or(ours));
+        let page = &mut self.calls[call.index()];
+        (page.stopped, page.stopped_at) = (Some(fired.unwrap_or(ours)), entry.at);
     }
 
     /// The gateway answers a request, or closes it.
@@ -89,9 +90,12 @@ impl Book<'_> {
     }
 
     /// A health state moved.
-    pub(in crate::judge) fn move_health(&mut self, health: HealthId, to: health::State) {
+    pub(in crate::judge) fn move_health(&mut self, entry: &Entry<'_>, health: HealthId, to: health::State) {
         if let Some(page) = self.healths.get_mut(health.index()) {
-            page.state = to;
+            let was = std::mem::replace(&mut page.state, to);
+            if was == health::State::Unhealthy || to == health::State::Unhealthy {
+                page.since = entry.at;
+            }
         }
     }
 
@@ -107,6 +111,29 @@ impl Book<'_> {
         }
     }
 
+    /// Of which time a result of a call is.
+    pub fn age(&self, call: &CallPage) -> Age {
+        let Some(fact) = self.route(call.route) else { return Age::Fresh };
+        let moves = self.breaker(fact.breaker).map_or(0, |page| page.moves);
+        let since = self.health(fact.health).map_or(Timestamp::ZERO, |page| page.since);
+        if call.breaker_moves != moves {
+            Age::OfOldBreaker
+        } else if call.begun < since {
+            Age::OfOldHealth
+        } else {
+            Age::Fresh
+        }
+    }
+
+    /// The gateway told a result: whether it came too late to count.
+    pub(in crate::judge) fn date(&mut self, entry: &Entry<'_>, call: CallId) {
+        let age = self.call(call).map_or(Age::Fresh, |page| self.age(page));
+        self.late = match age {
+            Age::Fresh => None,
+            Age::OfOldBreaker | Age::OfOldHealth => Some(Late { call, seq: entry.seq, age }),
+        };
+    }
+
     /// The gateway's books have an amount for a call. Without a receipt the call is given up for its request.
     pub(in crate::judge) fn book_in(&mut self, call: CallId, basis: Basis) {
         let Some(page) = self.calls.get_mut(call.index()) else { return };
@@ -117,6 +144,9 @@ impl Book<'_> {
                 let request = self.requests.get_mut(page.request.index());
                 if let Some(request) = request.filter(|request| request.serial == page.serial) {
                     request.unsettled = request.unsettled.saturating_sub(1);
+                }
+                if page.stopped.is_some() {
+                    self.vacate(call);
                 }
             }
         }

@@ -2,20 +2,25 @@
 //! date once an entry, *after* the laws have looked at it, so a law sees how things stood when the entry came.
 //! Tables only; in steady state nothing is allocated.
 
+mod alerts;
 mod benches;
 mod claims;
 mod money;
 mod pages;
+mod scopes;
 mod update;
 
+pub use alerts::Alerts;
 pub use benches::Benches;
 pub use money::{Account, Refusal};
 pub use pages::*;
+pub use scopes::*;
 
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level};
 use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
+use crate::trace::Text;
 use crate::units::{CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
 
 /// What the judge knows.
@@ -31,7 +36,9 @@ pub struct Book<'a> {
     tries: Vec<Tries>,
     /// What is true of each route for each request: a row a request slot.
     truths: Vec<Truth>,
-    tasks: Vec<Account>,
+    tasks: Vec<TaskPage>,
+    /// The whole run.
+    pub run: RunPage,
     tenants: Vec<Account>,
     breakers: Vec<BreakerPage>,
     healths: Vec<HealthPage>,
@@ -45,6 +52,10 @@ pub struct Book<'a> {
     pub now: Timestamp,
     /// The fact that the gateway is answering to.
     pub stimulus: Stimulus,
+    /// The result that was told last, if it came too late to count.
+    pub late: Option<Late>,
+    /// Alerts that were raised, and the one that is due.
+    pub alerts: Alerts,
     arrivals: u64,
 }
 
@@ -85,6 +96,28 @@ pub enum Stimulus {
     Other,
 }
 
+/// A result that came too late to count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// The call.
+    pub call: CallId,
+    /// The entry that tells it.
+    pub seq: u64,
+    /// For whom it came too late.
+    pub age: Age,
+}
+
+/// Of which time a result is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Age {
+    /// Of now.
+    Fresh,
+    /// Of before its breaker's last move.
+    OfOldBreaker,
+    /// Of before its health state last became unhealthy or ceased to be.
+    OfOldHealth,
+}
+
 /// Whether a route can be called, as far as its gates go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -94,7 +127,7 @@ pub enum Access {
     Doubtful,
     /// Its breaker is OPEN.
     Broken,
-    /// It is benched, or all its credentials are.
+    /// It is benched, or all its credentials are; or terminal faults closed their accounts.
     Benched,
 }
 
@@ -109,7 +142,8 @@ impl<'a> Book<'a> {
             calls: Vec::new(),
             tries: Vec::new(),
             truths: Vec::new(),
-            tasks: facts.tasks.iter().map(|task| Account::new(task.cap, None)).collect(),
+            tasks: TaskPage::groups(facts),
+            run: RunPage::new(facts),
             tenants: tenants.collect(),
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             healths: vec![HealthPage::default(); facts.healths.len()],
@@ -118,6 +152,8 @@ impl<'a> Book<'a> {
             due: 0,
             now: Timestamp::ZERO,
             stimulus: Stimulus::Other,
+            late: None,
+            alerts: Alerts::new(facts),
             arrivals: 0,
         }
     }
@@ -216,7 +252,7 @@ impl<'a> Book<'a> {
     pub fn affords(&self, page: Option<&RequestPage>, wanted: Amount, at: Timestamp) -> bool {
         let limit = self.facts.limits.attempt_max;
         let fits_accounts = |page: &RequestPage| {
-            let task = page.payer.task.and_then(|task| self.tasks.get(task.index()));
+            let task = self.task(&page.payer).map(|task| &task.account);
             let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
             page.account.admits(wanted, at)
                 && task.is_none_or(|account| account.admits(wanted, at))
@@ -238,7 +274,7 @@ impl<'a> Book<'a> {
         let payer = page.map(|page| page.payer).unwrap_or_default();
         [
             page.map(|page| (Level::Request, &page.account)),
-            payer.task.and_then(|task| self.tasks.get(task.index())).map(|account| (Level::Task, account)),
+            self.task(&payer).map(|task| (Level::Task, &task.account)),
             payer.tenant.and_then(|tenant| self.tenants.get(tenant.index())).map(|a| (Level::Tenant, a)),
         ]
         .into_iter()
@@ -252,7 +288,7 @@ impl<'a> Book<'a> {
         if breaker.is_open_at(at) {
             return Access::Broken;
         }
-        if self.benches.route_until(self.facts, route) > at {
+        if !fact.pool.iter().any(|key| self.is_open(route, *key, at)) {
             return Access::Benched;
         }
         match breaker.state {
@@ -261,13 +297,21 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Whether a route could have been called for a request at `at`: eligible, ungated, affordable, and not
-    /// called too often.
+    /// Whether a route could have been called for a request at `at`: eligible, ungated, affordable, with a slot
+    /// free, and not called too often. Its health is a preference, and does not count.
     pub fn is_usable(&self, id: RequestId, route: RouteId, at: Timestamp) -> bool {
         self.truth(id, route).reasons.is_empty()
             && self.tried(id, route).begun < self.facts.limits.calls_per_route_max
             && self.access(route, at) == Access::Free
+            && !self.is_full(route)
+            && self.request(id).is_none_or(|page| !self.is_full_for(&page.payer))
             && self.refusal(id, self.worst_case(id, route), at).is_none()
+    }
+
+    /// Whether a credential is neither benched for a route nor closed by a terminal fault.
+    fn is_open(&self, route: RouteId, key: CredentialId, at: Timestamp) -> bool {
+        (!self.benches.is_any(at) || self.benches.call_until(self.facts, route, key) <= at)
+            && self.closed(key).is_none()
     }
 
     /// Every route's number.
@@ -306,6 +350,7 @@ impl<'a> Book<'a> {
         match source.kind {
             SourceKind::Listed => text.to_owned(),
             SourceKind::Stream => format!("{text}/{}", u64::from(name.ordinal) + 1),
+            SourceKind::Step { .. } => Text::Request(self.facts, name).to_string(),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! One page a request, a call, a breaker and a health state.
 
-use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request};
+use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request, SideEffect};
 use crate::policy::breaker;
 use crate::policy::health;
 use crate::policy::ledger::Amount;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
-use crate::units::{BreakerId, CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
-use super::Account;
+use super::{Account, Slot};
 
 /// How far a request has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,18 +39,26 @@ pub struct RequestPage {
     pub deadline: Timestamp,
     /// How the answer is delivered.
     pub delivery: Delivery,
+    /// Whether sending it twice does something twice.
+    pub effect: SideEffect,
     /// The most tokens that one call may use.
     pub estimate: u64,
     /// Calls begun.
     pub attempts: u32,
     /// Calls in flight that nobody cancelled.
     pub legs: u32,
+    /// Calls that began while another was in flight.
+    pub hedges: u32,
+    /// Its first valid answer.
+    pub answer: Option<Winner>,
     /// Calls whose receipt is neither in nor given up.
     pub unsettled: u32,
     /// Its own account.
     pub account: Account,
     /// The first *true* terminal fault.
     pub terminal: Option<Fault>,
+    /// The first that ends the request, whatever other legs do: of a needed call, or a policy refusal.
+    pub stop: Option<Fault>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,
     /// The route of its first call.
@@ -86,12 +94,16 @@ impl RequestPage {
             arrived: Timestamp::ZERO,
             deadline: request.deadline,
             delivery: request.delivery,
+            effect: request.effect,
             estimate: envelope.estimate.total(),
             attempts: 0,
             legs: 0,
+            hedges: 0,
+            answer: None,
             unsettled: 0,
             account: Account::new(cap, None),
             terminal: None,
+            stop: None,
             last: None,
             first_route: None,
             ways: Ways::One,
@@ -122,9 +134,31 @@ pub struct Fault {
     pub class: Class,
     /// On which route.
     pub route: RouteId,
+    /// Whether the request needed that call.
+    pub leg: Leg,
     /// The entry that says so.
     pub seq: u64,
     /// When.
+    pub at: Timestamp,
+}
+
+/// Whether a request needs a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leg {
+    /// It does: no other was in flight when it began.
+    Needed,
+    /// It does not: it began beside another.
+    Optional,
+}
+
+/// The first valid answer to a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Winner {
+    /// The call.
+    pub call: CallId,
+    /// Its route.
+    pub route: RouteId,
+    /// When it came.
     pub at: Timestamp,
 }
 
@@ -169,6 +203,16 @@ pub struct CallPage {
     pub route: RouteId,
     /// With which credential.
     pub credential: CredentialId,
+    /// Whether its request needed it.
+    pub leg: Leg,
+    /// When it began.
+    pub begun: Timestamp,
+    /// How often its breaker had moved when it began.
+    pub breaker_moves: u32,
+    /// Whether it takes a slot.
+    pub slot: Slot,
+    /// Which user of its slot its task is.
+    pub task_serial: u32,
     /// When its first output left the upstream.
     pub visible: Option<Timestamp>,
     /// What its failure truly means.
@@ -189,6 +233,8 @@ pub struct CallPage {
     pub fired: Option<Class>,
     /// Why it was cancelled, by the facts: the timer, the hang-up, the deadline, or else our own choice.
     pub stopped: Option<Class>,
+    /// When.
+    pub stopped_at: Timestamp,
     /// The breaker of which it is a probe, still in flight and wanted, and that breaker's moves before it.
     pub probe: Option<(BreakerId, u32)>,
 }
@@ -203,6 +249,11 @@ impl CallPage {
         payer: Payer { task: None, tenant: None },
         route: RouteId(0),
         credential: CredentialId(0),
+        leg: Leg::Needed,
+        begun: Timestamp::ZERO,
+        breaker_moves: 0,
+        slot: Slot::Free,
+        task_serial: 0,
         visible: None,
         truth: None,
         health: None,
@@ -213,6 +264,7 @@ impl CallPage {
         billed: None,
         fired: None,
         stopped: None,
+        stopped_at: Timestamp::ZERO,
         probe: None,
     };
 
@@ -241,7 +293,22 @@ impl CallPage {
             Bill::Unknown => self.worst_case,
         };
         let is_answer = self.is_wanted() && truth.is_none() && receipt.result == Answer::Answered;
-        Invoice { billed, wasted: if is_answer { Money::ZERO } else { billed.money } }
+        Invoice { billed, worth: if is_answer { Worth::Used } else { self.worth() } }
+    }
+
+    /// What a call is worth that gives no answer.
+    pub fn worth(&self) -> Worth {
+        if self.leg == Leg::Optional || self.stopped == Some(Class::Cancelled) {
+            Worth::Lost
+        } else {
+            Worth::Wasted
+        }
+    }
+
+    /// How long it was waited for, if it is over at `now`.
+    pub fn length(&self, now: Timestamp) -> Duration {
+        let end = if self.stopped.is_some() { self.stopped_at } else { now };
+        end.since(self.begun)
     }
 }
 
@@ -250,8 +317,29 @@ impl CallPage {
 pub struct Invoice {
     /// What is billed: the worst case if nobody says.
     pub billed: Amount,
+    /// What became of it.
+    pub worth: Worth,
+}
+
+/// What a call is worth to its request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Worth {
+    /// It is the answer.
+    Used,
+    /// It is a leg that lost: another answered, or it was optional and came to nothing.
+    Lost,
+    /// It was needed and gave no answer.
+    Wasted,
+}
+
+impl Invoice {
     /// How much of it gave no answer.
-    pub wasted: Money,
+    pub fn wasted(&self) -> Money {
+        match self.worth {
+            Worth::Used => Money::ZERO,
+            Worth::Lost | Worth::Wasted => self.billed.money,
+        }
+    }
 }
 
 /// A breaker, as the gateway says it moved.
@@ -305,10 +393,12 @@ pub struct HealthPage {
     pub state: health::State,
     /// Bad results in a row, after the last one that it was told.
     pub failures: u32,
+    /// When it last became unhealthy or ceased to be: what began before is of another time.
+    pub since: Timestamp,
 }
 
 impl Default for HealthPage {
     fn default() -> HealthPage {
-        HealthPage { state: health::State::Healthy, failures: 0 }
+        HealthPage { state: health::State::Healthy, failures: 0, since: Timestamp::ZERO }
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
+use crate::policy::health;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Scope};
 use crate::sim::Entry;
@@ -86,11 +87,13 @@ impl Book<'_> {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
             Wait::FirstByte(call) => (call, Class::FirstByteTimeout),
             Wait::Idle(call) => (call, Class::IdleTimeout),
-            Wait::Deadline(_) | Wait::Receipt(_) | Wait::Health(_) | Wait::Retry(_) => return,
+            Wait::Deadline(_) | Wait::Receipt(_) | Wait::Health(_) | Wait::Hedge(_) | Wait::Retry(_) => {
+                return;
+            }
         };
         let Some(page) = self.calls.get_mut(call.index()).filter(|page| page.is_wanted()) else { return };
         page.fired = Some(class);
-        let fault = Fault { class, route: page.route, seq: entry.seq, at: entry.at };
+        let fault = Fault { class, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
         let (request, serial) = (page.request, page.serial);
         self.fail(request, serial, fault);
     }
@@ -101,8 +104,11 @@ impl Book<'_> {
             return;
         };
         page.last = Some(fault);
-        if fault.class.is_terminal() && page.terminal.is_none() {
-            page.terminal = Some(fault);
+        if fault.class.is_terminal() {
+            page.terminal.get_or_insert(fault);
+            if fault.leg == Leg::Needed || fault.class == Class::PolicyRefusal {
+                page.stop.get_or_insert(fault);
+            }
         }
     }
 
@@ -112,12 +118,15 @@ impl Book<'_> {
         match command {
             Command::ResetBench(what) => {
                 self.benches.set(what, Timestamp::ZERO);
+                self.alerts.free(what);
                 self.told.set(what, Timestamp::ZERO);
             }
             Command::ResetBreaker(id) => self.move_breaker(entry, id, breaker::State::Closed, None),
             Command::ResetHealth(id) => {
                 if let Some(page) = self.healths.get_mut(id.index()) {
-                    *page = HealthPage::default();
+                    let was_sick = page.state == health::State::Unhealthy;
+                    let since = if was_sick { entry.at } else { page.since };
+                    *page = HealthPage { since, ..HealthPage::default() };
                 }
             }
         }
@@ -135,7 +144,9 @@ impl Book<'_> {
         let worst_case = self.worst_case(request, route);
         let probe = self.probed(route);
         let Some(page) = self.requests.get_mut(request.index()) else { return };
+        let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
         page.attempts += 1;
+        page.hedges += u32::from(leg == Leg::Optional);
         page.legs += 1;
         page.unsettled += 1;
         page.account.hold(worst_case, entry.at);
@@ -143,9 +154,12 @@ impl Book<'_> {
             page.ways = Ways::Several;
         }
         let (serial, name, payer) = (page.serial, page.name, page.payer);
-        if let Some(account) = payer.task.and_then(|task| self.tasks.get_mut(task.index())) {
-            account.hold(worst_case, entry.at);
+        if let Some(task) = self.task_mut(&payer) {
+            task.account.hold(worst_case, entry.at);
         }
+        let task_serial = self.count(&payer, route);
+        let breaker = self.route(route).and_then(|fact| self.breaker(fact.breaker));
+        let breaker_moves = breaker.map_or(0, |page| page.moves);
         let tenant = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index()));
         let window = tenant.map_or(0, |account| account.hold(worst_case, entry.at));
         if let Some(tries) = self.tries.get_mut(request.index() * self.facts.routes.len() + route.index()) {
@@ -159,7 +173,8 @@ impl Book<'_> {
             *slot = CallPage { request, serial, name, payer, ..CallPage::VACANT };
         }
         slot.phase = CallPhase::Flying;
-        (slot.route, slot.credential) = (route, credential);
+        (slot.route, slot.credential, slot.begun, slot.leg) = (route, credential, entry.at, leg);
+        (slot.slot, slot.task_serial, slot.breaker_moves) = (Slot::Taken, task_serial, breaker_moves);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
     }
 
@@ -208,19 +223,26 @@ impl Book<'_> {
         self.stimulus =
             if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
         let (request, serial, route) = (page.request, page.serial, page.route);
-        let (truth, charge) = (page.truth, page.charge);
+        let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
         self.free(call);
+        self.vacate(call);
         self.charge(call, billed);
         let live = self.requests.get_mut(request.index()).filter(|request| request.serial == serial);
         if let Some(live) = live {
             live.legs -= u32::from(was_wanted);
             live.unsettled -= u32::from(charge == Charge::Open);
             if was_wanted && truth.is_none() && receipt.result == Answer::Answered {
+                live.answer.get_or_insert(Winner { call, route, at: entry.at });
                 self.tries[request.index() * self.facts.routes.len() + route.index()].answered += 1;
             }
         }
         if let Some(class) = truth {
-            self.fail(request, serial, Fault { class, route, seq: entry.seq, at: entry.at });
+            let fault = Fault { class, route, leg, seq: entry.seq, at: entry.at };
+            self.fail(request, serial, fault);
+            if class.is_terminal() {
+                self.close_scope(key, fault);
+                self.alerts.meet(class, key, entry.seq);
+            }
         }
         if let Answer::Failed(diagnosis) = &receipt.result {
             self.listen(entry, call, diagnosis);
@@ -235,8 +257,9 @@ impl Book<'_> {
         if let Some(request) = request.filter(|request| request.serial == page.serial) {
             request.account.settle(0, page.worst_case, billed);
         }
-        if let Some(account) = page.payer.task.and_then(|task| self.tasks.get_mut(task.index())) {
-            account.settle(0, page.worst_case, billed);
+        let task = page.payer.task.and_then(|task| self.tasks.get_mut(task.id.index()));
+        if let Some(task) = task.filter(|task| task.serial == page.task_serial) {
+            task.account.settle(0, page.worst_case, billed);
         }
         if let Some(account) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
             account.settle(page.window, page.worst_case, billed);

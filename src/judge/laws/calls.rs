@@ -15,18 +15,6 @@ pub(super) fn attempts_within_budget(book: &Book<'_>, begun: &Begun<'_>) -> Ruli
     }))
 }
 
-pub(super) fn legs_within_limit(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
-    let (legs, allowed) = (begun.page.map_or(0, |page| page.legs), book.facts.limits.legs_max);
-    Ruling::unless((legs >= allowed).then_some(move || {
-        format!(
-            "{} has {} calls in flight of {allowed}, with {}",
-            who(book, begun),
-            legs + 1,
-            route(book, begun)
-        )
-    }))
-}
-
 pub(super) fn every_call_is_announced(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let is_announced = begun.announced.is_some_and(|page| {
         page.request == begun.request && page.route == begun.route && page.credential == begun.credential
@@ -203,16 +191,6 @@ mod tests {
             }
         };
         check(Law::AttemptsWithinBudget, |p| retried(p, Class::Overload), broken, "req/1 makes call 3 of 2");
-    }
-
-    #[test]
-    fn two_calls_at_once_break_a_limit_of_one() {
-        let broken = |play: &mut Play<'_>| {
-            play.arrive(Delivery::Whole);
-            play.call(R, A);
-            play.call(R, B);
-        };
-        check(Law::LegsWithinLimit, |p| retried(p, Class::Overload), broken, "has 2 calls in flight of 1");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use super::Ruling;
 use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Access, Book, Truth};
+use crate::judge::book::{Access, Book, CallPhase, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::health::State;
 use crate::sim::{Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
@@ -45,7 +46,9 @@ impl<'b> Weighed<'b> {
         let truths = book.truths(request);
         let is_exact = candidates.len() == truths.len()
             && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
-                candidate.route.index() == at && is_borne_out(&candidate.verdict, truth)
+                candidate.route.index() == at
+                    && is_borne_out(&candidate.verdict, truth)
+                    && candidate.health == health_of(book, candidate.route)
             });
         Weighed { request, candidates, truths, fit: if is_exact { Fit::Exact } else { Fit::Unclear } }
     }
@@ -83,7 +86,7 @@ fn is_borne_out(verdict: &Verdict, truth: &Truth) -> bool {
             *reasons == truth.reasons && *missing == truth.missing && !reasons.is_empty()
         }
         Verdict::Chosen { .. } | Verdict::Outranked { .. } => truth.reasons.is_empty(),
-        Verdict::Gated { .. } | Verdict::Spent | Verdict::Unaffordable { .. } => false,
+        Verdict::Gated { .. } | Verdict::Spent | Verdict::Taken | Verdict::Unaffordable { .. } => false,
     }
 }
 
@@ -109,20 +112,15 @@ fn flaw(
         | Verdict::Outranked { .. }
         | Verdict::Gated { .. }
         | Verdict::Spent
+        | Verdict::Taken
         | Verdict::Unaffordable { .. }
             if !truth.reasons.is_empty() =>
         {
             return Some(format!("{} is not excluded although {}", name(), words(truth.reasons)));
         }
-        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return None,
-        Verdict::Gated { gate, .. } => match (gate, book.access(route, at)) {
-            (Gate::Breaker, Access::Broken | Access::Doubtful) => true,
-            (Gate::Cooldown, Access::Benched) => true,
-            (Gate::Breaker, Access::Free | Access::Benched) => false,
-            (Gate::Cooldown, Access::Free | Access::Broken | Access::Doubtful) => {
-                book.benches.route_until(book.facts, route) > at
-            }
-        },
+        Verdict::Chosen { .. } | Verdict::Outranked { .. } => return mistaken_health(book, candidate),
+        Verdict::Gated { gate, .. } => is_gated(book, at, request, route, gate),
+        Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
         Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,
         Verdict::Unaffordable { level } => {
             let refusal = book.refusal(request, book.worst_case(request, route), at);
@@ -133,8 +131,37 @@ fn flaw(
         Verdict::Gated { gate, .. } => format!("{} is closed by no {}", name(), gate.label()),
         Verdict::Spent => format!("{} was not called often enough to be spent", name()),
         Verdict::Unaffordable { level } => format!("{} is affordable for the {}", name(), level.label()),
+        Verdict::Taken => format!("{} has no other leg on it", name()),
         Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } => String::new(),
     })
+}
+
+/// Whether a gate that is told is closed.
+fn is_gated(book: &Book<'_>, at: Timestamp, id: RequestId, route: RouteId, gate: Gate) -> bool {
+    let access = book.access(route, at);
+    match gate {
+        Gate::Breaker => matches!(access, Access::Broken | Access::Doubtful),
+        Gate::Cooldown => access == Access::Benched || book.benches.route_until(book.facts, route) > at,
+        Gate::Concurrency => {
+            book.is_full(route) || book.request(id).is_some_and(|page| book.is_full_for(&page.payer))
+        }
+        Gate::Health => health_of(book, route) == State::Unhealthy,
+        Gate::Fuse(failure) => book.all_closed(route).is_some_and(|fault| fault.class == failure.class),
+    }
+}
+
+/// A route that can be called is told with the health that it has.
+fn mistaken_health(book: &Book<'_>, candidate: &Candidate) -> Option<String> {
+    let (told, truth) = (candidate.health, health_of(book, candidate.route));
+    (told != truth).then(|| {
+        let name = book.route_name(candidate.route);
+        format!("{name} is told as {}, its health is {}", told.label(), truth.label())
+    })
+}
+
+fn health_of(book: &Book<'_>, route: RouteId) -> State {
+    let page = book.route(route).and_then(|fact| book.health(fact.health));
+    page.map_or(State::Healthy, |page| page.state)
 }
 
 fn words(reasons: Reasons) -> String {
@@ -148,8 +175,10 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let id = reply.request;
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
-        Outcome::AllGated { .. } => book.routes().find(|route| {
-            !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
+        Outcome::AllGated { .. } | Outcome::NoCandidate { .. } => book.routes().find(|route| {
+            !awaits_in_vain(book, id, *route, reply.at)
+                && book.is_usable(id, *route, reply.at)
+                && !is_full(book, id, *route)
         }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
@@ -157,6 +186,7 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::DeadlineExceeded { .. }
+        | Outcome::Stopped { .. }
         | Outcome::Abandoned => return Ruling::Silent,
     };
     Ruling::unless(found.map(|route| {
@@ -165,6 +195,21 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
             format!("{who} is answered {what} while {} can be used", book.route_name(route))
         }
     }))
+}
+
+/// Whether no slot is free, by the facts: on the route, for the request's task or for its tenant.
+fn is_full(book: &Book<'_>, id: RequestId, route: RouteId) -> bool {
+    let Some(payer) = book.request(id).map(|page| page.payer) else { return false };
+    let limits = &book.facts.limits;
+    let (mut of_route, mut of_task, mut of_tenant) = (0, 0, 0);
+    for call in book.calls().iter().filter(|call| call.phase == CallPhase::Flying) {
+        of_route += u32::from(call.route == route);
+        of_task += u32::from(payer.task.is_some() && call.payer.task == payer.task);
+        of_tenant += u32::from(payer.tenant.is_some() && call.payer.tenant == payer.tenant);
+    }
+    of_route >= limits.route_legs_max
+        || of_task >= limits.task_legs_max
+        || of_tenant >= limits.tenant_legs_max
 }
 
 /// Whether a request just refused the wait that this route needs: it cannot be called at once.
@@ -221,10 +266,12 @@ const fn needs_a_cause(what: &What<'_>) -> bool {
     match what {
         What::Declared(_)
         | What::Arrived { .. }
+        | What::TaskBegan { .. }
         | What::Abandoned { .. }
         | What::Woke { .. }
         | What::Operated { .. } => false,
         What::CallBegun { .. }
+        | What::TaskEnded { .. }
         | What::CallVisible { .. }
         | What::CallEnded { .. }
         | What::CallLost { .. }
@@ -241,10 +288,11 @@ mod tests {
     use crate::judge::play::*;
     use crate::policy::cooldown::Bench;
     use crate::policy::eligibility::{Reason, Reasons};
+    use crate::policy::health::{Move, State};
     use crate::policy::ledger::Level;
     use crate::policy::taxonomy::{Class, Hint};
     use crate::sim::What;
-    use crate::units::{CredentialId, RouteId};
+    use crate::units::{CredentialId, HealthId, RouteId};
 
     /// Considers the routes with another verdict on one of them.
     fn says(route: RouteId, verdict: Verdict) -> impl Fn(&mut Play<'_>) {
@@ -271,6 +319,10 @@ mod tests {
         let gated = |gate| Verdict::Gated { gate, retry_at: None };
         check(&says(A, gated(Gate::Breaker)), "alpha is closed by no breaker");
         check(&says(A, gated(Gate::Cooldown)), "alpha is closed by no cooldown");
+        check(&says(A, gated(Gate::Concurrency)), "alpha is closed by no concurrency");
+        check(&says(A, gated(Gate::Health)), "alpha is closed by no health");
+        check(&says(A, gated(Gate::Fuse(failure(Class::Funds)))), "alpha is closed by no fuse");
+        check(&says(A, Verdict::Taken), "alpha has no other leg on it");
         check(&says(A, Verdict::Spent), "alpha was not called often enough");
         check(
             &says(A, Verdict::Unaffordable { level: Level::Request }),
@@ -282,6 +334,24 @@ mod tests {
             },
             "0 of 3 routes are considered",
         );
+    }
+
+    #[test]
+    fn a_route_that_can_be_called_is_told_with_its_health() {
+        let sick = |told: State| {
+            move |play: &mut Play<'_>| {
+                let (from, to) = (State::Degraded, State::Unhealthy);
+                let moved = Move { from, to, until: Some(at(60_000)) };
+                play.decide(Decision::HealthMoved { health: HealthId(0), moved });
+                play.arrive(Delivery::Whole).consider(|candidate| {
+                    if candidate.route == A {
+                        candidate.health = told;
+                    }
+                });
+            }
+        };
+        let says = "for req/1, alpha is told as HEALTHY, its health is UNHEALTHY";
+        check(Law::TrueReasons, sick(State::Unhealthy), sick(State::Healthy), says);
     }
 
     #[test]
@@ -318,6 +388,16 @@ mod tests {
             play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute);
         };
         check(Law::NoFalseNoCandidate, gated(2), none, "answered no_eligible_route while alpha can be used");
+        let starved = |play: &mut Play<'_>| {
+            for id in 0..2 {
+                let (from, to) = (State::Degraded, State::Unhealthy);
+                let moved = Move { from, to, until: Some(at(60_000)) };
+                play.decide(Decision::HealthMoved { health: HealthId(id), moved });
+            }
+            play.arrive(Delivery::Whole)
+                .reply(R, Outcome::NoCandidate { retry_at: Some(at(60_000)), last: None });
+        };
+        check(Law::NoFalseNoCandidate, gated(2), starved, "answered no_candidate while alpha can be used");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::Freshness;
-use crate::judge::book::{Book, Stimulus};
+use crate::judge::book::{Age, Book, CallPage, Late, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::{breaker, health};
-use crate::units::{BreakerId, CallId, HealthId, Timestamp};
+use crate::sim::Entry;
+use crate::units::{BreakerId, CallId, CredentialId, Duration, HealthId, Timestamp};
 
 /// What the gateway told its breaker and its health state about a result.
 #[derive(Clone, Copy)]
@@ -33,11 +34,22 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
         breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
         breaker::State::HalfOpen => {
             let allowed = book.facts.limits.probes_max;
-            Ruling::unless((page.probes >= allowed).then_some(move || {
-                format!("{} is probe {} of {allowed} at {}", who(), page.probes + 1, route())
-            }))
+            let probes = if page.probes < allowed { page.probes } else { heard_of(book, begun, page.moves) };
+            Ruling::unless(
+                (probes >= allowed).then_some(move || {
+                    format!("{} is probe {} of {allowed} at {}", who(), probes + 1, route())
+                }),
+            )
         }
     }
+}
+
+/// Probes that may still report in time; one that was silent for too long has lost its slot.
+fn heard_of(book: &Book<'_>, begun: &Begun, moves: u32) -> u32 {
+    let breaker = book.route(begun.route).map(|fact| (fact.breaker, moves));
+    let patience = book.facts.limits.probe_timeout.unwrap_or(Duration::MAX);
+    let is_awaited = |call: &&CallPage| call.probe == breaker && begun.at.since(call.begun) < patience;
+    book.calls().iter().filter(is_awaited).count() as u32
 }
 
 /// Every move to OPEN puts the law to the test; no move leaves it early.
@@ -128,6 +140,99 @@ pub(super) fn neutral_moves_no_health(book: &Book<'_>, id: HealthId, moved: &hea
     let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
     let (from, to) = (moved.from.label(), moved.to.label());
     Ruling::broken(move || format!("{} moves the health of {name} from {from} to {to}", describe(book, call)))
+}
+
+/// What came too late must be told so, and leave every counter that it is too late for as it was.
+pub(super) fn stale_is_told_stale(book: &Book<'_>, told: &Told) -> Ruling {
+    let Some(page) = book.call(told.call) else { return Ruling::Silent };
+    let age = book.age(page);
+    if age == Age::Fresh {
+        return Ruling::Silent;
+    }
+    let was = book.breaker(told.breaker).and_then(|page| page.failures);
+    let breaker_moved = age == Age::OfOldBreaker && was.is_some_and(|n| told.breaker_failures > n);
+    let health_moved = book.health(told.health).is_some_and(|page| page.failures != told.health_failures);
+    if told.standing == Freshness::Stale && !breaker_moved && !health_moved {
+        return Ruling::Held;
+    }
+    let Told { standing, breaker_failures, health_failures, .. } = *told;
+    Ruling::broken(move || {
+        format!(
+            "a result of {} on {}, {}, is told as {}: breaker failures {breaker_failures}, health failures \
+             {health_failures}",
+            book.name(page.name),
+            book.route_name(page.route),
+            too_late(age),
+            standing.label(),
+        )
+    })
+}
+
+/// The move that a result causes is told right behind it.
+fn late(book: &Book<'_>, entry: &Entry<'_>) -> Option<Late> {
+    book.late.filter(|late| entry.seq - late.seq <= 2)
+}
+
+pub(super) fn stale_moves_no_breaker(
+    book: &Book<'_>,
+    entry: &Entry<'_>,
+    id: BreakerId,
+    transition: &breaker::Transition,
+) -> Ruling {
+    let Some(late) = late(book, entry).filter(|late| late.age == Age::OfOldBreaker) else {
+        return Ruling::Silent;
+    };
+    let is_its_own =
+        book.call(late.call).and_then(|page| book.route(page.route)).is_some_and(|f| f.breaker == id);
+    match transition.to {
+        breaker::State::Open | breaker::State::Closed if is_its_own => Ruling::broken(move || {
+            let to = transition.to.label();
+            format!(
+                "{}, {}, moves the breaker {} to {to}",
+                describe(book, late.call),
+                too_late(late.age),
+                breaker_name(book, id)
+            )
+        }),
+        breaker::State::Open
+        | breaker::State::Closed
+        | breaker::State::HalfOpen
+        | breaker::State::ForcedOpen
+        | breaker::State::Disabled
+        | breaker::State::MetricsOnly => Ruling::Silent,
+    }
+}
+
+pub(super) fn stale_moves_no_health(book: &Book<'_>, entry: &Entry<'_>, id: HealthId) -> Ruling {
+    let own =
+        |late: &Late| book.call(late.call).and_then(|page| book.route(page.route)).map(|fact| fact.health);
+    let Some(late) = late(book, entry).filter(|late| own(late) == Some(id)) else { return Ruling::Silent };
+    Ruling::broken(move || {
+        let name = book.facts.healths.get(id.index()).map_or("", |name| book.facts.names.text(*name));
+        format!("{}, {}, moves the health of {name}", describe(book, late.call), too_late(late.age))
+    })
+}
+
+const fn too_late(age: Age) -> &'static str {
+    match age {
+        Age::Fresh => "in time",
+        Age::OfOldBreaker => "begun before its breaker's last move",
+        Age::OfOldHealth => "begun before its health last turned",
+    }
+}
+
+/// An alert is for an auth fault of that credential, which nobody was told of.
+pub(super) fn alerts_for_a_fault(book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) -> Ruling {
+    let is_due = book.alerts.due().is_some_and(|due| due.key == key && entry.cause == Some(due.seq));
+    Ruling::unless((!is_due).then_some(move || {
+        format!("an alert is raised for {}, which has met no new auth fault", book.credential_name(key))
+    }))
+}
+
+pub(super) fn no_alert(book: &Book<'_>, key: CredentialId) -> Ruling {
+    Ruling::broken(move || {
+        format!("{} has met an auth fault and nobody is alerted", book.credential_name(key))
+    })
 }
 
 fn describe(book: &Book<'_>, call: CallId) -> String {
@@ -304,5 +409,89 @@ mod tests {
         };
         let says = "req/1 calls alpha with alpha, benched until 60000 ms";
         check(Law::NoCallInsideBench, called(60_000), called(59_999), says);
+    }
+
+    #[test]
+    fn a_result_of_before_the_breaker_moved_changes_nothing() {
+        let late = |standing: Freshness, failures: u32, then: Option<(State, State)>| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(50).decide(moved(State::Closed, State::Open));
+                play.at(80).end(call, Some(Class::Overload), 0);
+                play.signal(call, Signal::Bad, Freshness::Stale, 0).signal(
+                    call,
+                    Signal::Bad,
+                    standing,
+                    failures,
+                );
+                if let Some((from, to)) = then {
+                    play.decide(moved(from, to));
+                }
+            }
+        };
+        let held = || late(Freshness::Stale, 0, None);
+        let check = |broken: &dyn Fn(&mut Play<'_>), says| {
+            check(Law::StaleChangesNothing, held(), broken, says);
+        };
+        let says = "a result of req/1 on alpha, begun before its breaker's last move, is told as fresh";
+        check(&late(Freshness::Fresh, 0, None), says);
+        check(&late(Freshness::Stale, 1, None), "is told as stale: breaker failures 1");
+        let reopens = Some((State::HalfOpen, State::Open));
+        let says = "overload of req/1 on alpha, begun before its breaker's last move, moves the breaker alpha to OPEN";
+        check(&late(Freshness::Stale, 0, reopens), says);
+    }
+
+    #[test]
+    fn a_result_of_before_the_health_turned_changes_nothing() {
+        let turned = |from, to| Decision::HealthMoved {
+            health: HealthId(0),
+            moved: health::Move { from, to, until: None },
+        };
+        let late = |heals: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(50).decide(turned(health::State::Degraded, health::State::Unhealthy));
+                play.at(80).end(call, None, 16).signal(call, Signal::Good, Freshness::Stale, 0);
+                if heals > 0 {
+                    play.decide(turned(health::State::Unhealthy, health::State::Healthy));
+                }
+            }
+        };
+        let says =
+            "an answer of req/1 on alpha, begun before its health last turned, moves the health of alpha";
+        check(Law::StaleChangesNothing, late(0), late(1), says);
+        let between = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            let call = play.call(R, A);
+            play.at(50).decide(turned(health::State::Healthy, health::State::Degraded));
+            play.at(80).end(call, None, 16).signal(call, Signal::Good, Freshness::Fresh, 0);
+        };
+        let tally = played(between).laws.tally(Law::StaleChangesNothing).clone();
+        assert_eq!(tally.exercised, 0, "from healthy to degraded is no turn");
+    }
+
+    #[test]
+    fn an_auth_fault_raises_one_alert_and_nothing_else_does() {
+        let alert = |play: &mut Play<'_>, fault: Option<u64>| {
+            let alerted = Decision::Alerted { credential: CredentialId(0), failure: failure(Class::Auth) };
+            play.say_because(fault, What::Decided(&alerted));
+        };
+        let met = |class: Class, alerts: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                let fault = play.at(80).number();
+                play.end_with(call, Some(class), 0, crate::policy::taxonomy::Hint::Absent);
+                (0..alerts).for_each(|_| alert(play, Some(fault)));
+                play.at(90).arrive_with(crate::units::RequestId(1), envelope(), Delivery::Whole);
+            }
+        };
+        let says = "alpha has met an auth fault and nobody is alerted";
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Auth, 0), says);
+        let says = "an alert is raised for alpha, which has met no new auth fault";
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Auth, 2), says);
+        check(Law::OneAlertPerAuthFault, met(Class::Auth, 1), met(Class::Overload, 1), says);
     }
 }

@@ -3,20 +3,23 @@
 
 mod calls;
 mod evidence;
+mod fuses;
 mod gates;
 mod law;
+mod legs;
 mod money;
 mod replies;
 mod sleeps;
 
 pub(super) use evidence::{Fit, RefusedWait, Weighed};
+pub(super) use fuses::is_stopped;
 pub(super) use gates::Told;
 pub use law::{LAWS, Law};
 pub(super) use replies::Reply;
 pub(super) use sleeps::Sleep;
 
 use super::book::{Book, CallPage, CallPhase, RequestPage, Truth};
-use crate::gateway::{Basis, Call};
+use crate::gateway::{Basis, Call, FuseKind, HedgeSkip};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
@@ -153,6 +156,9 @@ impl Laws {
     /// Any entry.
     pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
         self.rule(Law::Caused, entry, evidence::caused(book, entry));
+        if let Some(key) = book.alerts.missing(entry.cause) {
+            self.rule(Law::OneAlertPerAuthFault, entry, gates::no_alert(book, key));
+        }
     }
 
     /// A request came in.
@@ -163,7 +169,10 @@ impl Laws {
     /// An upstream took a call.
     pub(super) fn begun(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun<'_>) {
         self.rule(Law::AttemptsWithinBudget, entry, calls::attempts_within_budget(book, begun));
-        self.rule(Law::LegsWithinLimit, entry, calls::legs_within_limit(book, begun));
+        self.rule(Law::LegsWithinLimit, entry, legs::legs_within_limit(book, begun));
+        self.rule(Law::CallsWithinFuse, entry, fuses::calls_within_fuse(book, begun));
+        self.rule(Law::TerminalFuseHolds, entry, fuses::terminal_fuse_holds(book, begun));
+        self.rule(Law::NoHedgeOfSideEffects, entry, legs::no_hedge_of_side_effects(book, begun));
         self.rule(Law::EveryCallIsAnnounced, entry, calls::every_call_is_announced(book, begun));
         self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, begun.call));
         self.rule(Law::NoCallAfterReply, entry, calls::no_call_after_reply(book, begun));
@@ -188,6 +197,8 @@ impl Laws {
     pub(super) fn ended(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, truth: Option<Class>) {
         self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
         self.rule(Law::TerminalStops, entry, calls::meets_terminal(truth));
+        self.rule(Law::TerminalFuseHolds, entry, fuses::meets_terminal(book, truth));
+        self.rule(Law::EarliestAnswerWins, entry, legs::is_not_left_running(book, call));
     }
 
     /// A cancelled call will never be billed.
@@ -219,6 +230,8 @@ impl Laws {
         self.rule(Law::OneStream, entry, replies::replies_what_was_seen(book, reply));
         self.rule(Law::NoFalseNoCandidate, entry, evidence::no_false_no_candidate(book, reply));
         self.rule(Law::OutcomeIsTrue, entry, replies::outcome_is_true(book, reply));
+        self.rule(Law::EarliestAnswerWins, entry, legs::earliest_answer_wins(book, reply));
+        self.rule(Law::OptionalLegsHarmNothing, entry, legs::optional_legs_harm_nothing(book, reply));
     }
 
     /// The last bill of a request is in.
@@ -242,6 +255,7 @@ impl Laws {
     /// The gateway says what a result says about health.
     pub(super) fn signalled(&mut self, book: &Book<'_>, entry: &Entry<'_>, told: &Told) {
         self.rule(Law::NeutralMovesNothing, entry, gates::neutral_is_told_neutral(book, told));
+        self.rule(Law::StaleChangesNothing, entry, gates::stale_is_told_stale(book, told));
     }
 
     /// A breaker moved.
@@ -253,6 +267,7 @@ impl Laws {
         moved: &breaker::Transition,
     ) {
         self.rule(Law::NeutralMovesNothing, entry, gates::neutral_moves_no_breaker(book, id, moved));
+        self.rule(Law::StaleChangesNothing, entry, gates::stale_moves_no_breaker(book, entry, id, moved));
         self.rule(Law::BreakerRespected, entry, gates::opens_in_time(book, entry.at, id, moved));
     }
 
@@ -265,6 +280,44 @@ impl Laws {
         moved: &health::Move,
     ) {
         self.rule(Law::NeutralMovesNothing, entry, gates::neutral_moves_no_health(book, id, moved));
+        self.rule(Law::StaleChangesNothing, entry, gates::stale_moves_no_health(book, entry, id));
+    }
+
+    /// Somebody must look at a credential.
+    pub(super) fn alerted(&mut self, book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) {
+        self.rule(Law::OneAlertPerAuthFault, entry, gates::alerts_for_a_fault(book, entry, key));
+    }
+
+    /// A fuse blew.
+    pub(super) fn blew(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        fuse: FuseKind,
+        request: RequestId,
+        calls: u64,
+    ) {
+        let law = match fuse {
+            FuseKind::CallsPerTask | FuseKind::CallsPerRun => Law::CallsWithinFuse,
+            FuseKind::Terminal => Law::TerminalFuseHolds,
+        };
+        self.rule(law, entry, fuses::blows_rightly(book, fuse, request, calls));
+    }
+
+    /// No other leg was started.
+    pub(super) fn skips_a_hedge(
+        &mut self,
+        book: &Book<'_>,
+        entry: &Entry<'_>,
+        request: RequestId,
+        why: HedgeSkip,
+    ) {
+        self.rule(Law::TrueReasons, entry, legs::skips_a_hedge(book, entry.at, request, why));
+    }
+
+    /// A request waits for a slot.
+    pub(super) fn queued(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId) {
+        self.rule(Law::TrueReasons, entry, legs::waits_for_a_slot(book, request));
     }
 
     /// Something is left alone for a time.
@@ -287,6 +340,11 @@ impl Laws {
     /// The run is over: what is still open never ended.
     pub(super) fn end(&mut self, book: &Book<'_>) {
         let (seq, at) = book.last();
+        if let Some(key) = book.alerts.missing(None)
+            && let Ruling::Broken(sentence) = gates::no_alert(book, key)
+        {
+            self.tallies[Law::OneAlertPerAuthFault as usize].note(self.seed, seq, at, sentence);
+        }
         for page in book.requests() {
             if let Some(sentence) = replies::never_closed(book, page) {
                 self.tallies[Law::OneReplyOneClose as usize].note(self.seed, seq, at, sentence);

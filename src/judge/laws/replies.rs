@@ -1,7 +1,8 @@
 //! Laws about the reply, and about what the caller sees.
 
+use super::fuses::is_stopped;
 use super::{Ruling, told};
-use crate::gateway::{Delivery, Failure, Limit, Outcome};
+use crate::gateway::{Delivery, Failure, Limit, Outcome, StopReason};
 use crate::judge::book::{Book, Phase, RequestPage};
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, Duration, RequestId, RouteId, Timestamp};
@@ -67,16 +68,21 @@ pub(super) fn reply_within_deadline(book: &Book<'_>, reply: &Reply) -> Ruling {
 
 pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling {
     let Some(page) = book.request(reply.request) else { return Ruling::Silent };
-    let Some(fault) = page.terminal else { return Ruling::Silent };
+    let Some(fault) = page.stop.or(page.terminal) else { return Ruling::Silent };
+    let others_may_end = page.stop.is_none();
+    let is_met = |class: Class| [page.stop, page.terminal].iter().flatten().any(|met| met.class == class);
     let names_it = match reply.outcome {
-        Outcome::Terminal { last } | Outcome::Truncated { last, .. } => last.class == fault.class,
+        Outcome::Terminal { last } => is_met(last.class),
+        Outcome::Truncated { last, .. } => others_may_end || is_met(last.class),
+        Outcome::Stopped { reason: StopReason::Terminal(failure), .. } => is_met(failure.class),
         Outcome::Abandoned => page.abandoned.is_some(),
-        Outcome::Answered { .. }
-        | Outcome::Exhausted { .. }
+        Outcome::Answered { .. } | Outcome::DeadlineExceeded { .. } => others_may_end,
+        Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::AllGated { .. }
+        | Outcome::NoCandidate { .. }
         | Outcome::NoEligibleRoute
-        | Outcome::DeadlineExceeded { .. } => false,
+        | Outcome::Stopped { reason: StopReason::CallsPerTask | StopReason::CallsPerRun, .. } => false,
     };
     Ruling::unless((!names_it).then_some(move || {
         let (who, what) = (book.request_name(reply.request), reply.outcome.label());
@@ -136,8 +142,10 @@ pub(super) fn replies_what_was_seen(book: &Book<'_>, reply: &Reply) -> Ruling {
         | Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::AllGated { .. }
+        | Outcome::NoCandidate { .. }
         | Outcome::NoEligibleRoute
         | Outcome::DeadlineExceeded { .. }
+        | Outcome::Stopped { .. }
         | Outcome::Abandoned => None,
     };
     Ruling::unless(answered.filter(|route| *route != committed).map(|route| {
@@ -179,6 +187,7 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
                 Some(_) | None => Some(not_seen(book, route)),
             }
         }
+        Outcome::Terminal { last } if page.terminal.is_some_and(|fault| fault.class == last.class) => None,
         Outcome::Terminal { last } => misnamed(page, Some(last)),
         Outcome::Exhausted { limit: Limit::Attempts, .. }
             if page.attempts < book.facts.limits.attempts_max =>
@@ -199,7 +208,17 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
                 Some(told(|| format!("although no cap of the {} refuses a call", level.label())))
             }
         }
-        Outcome::AllGated { last, .. } => misnamed(page, last),
+        Outcome::Stopped { reason, .. } if !is_stopped(book, reply.request, reason) => {
+            Some(told(|| format!("by the fuse {}, which is not blown", reason.fuse().label())))
+        }
+        Outcome::Stopped { reason: StopReason::Terminal(failure), .. }
+            if page.last.is_some_and(|fault| fault.class == failure.class) =>
+        {
+            None
+        }
+        Outcome::AllGated { last, .. }
+        | Outcome::NoCandidate { last, .. }
+        | Outcome::Stopped { last, .. } => misnamed(page, last),
         Outcome::NoEligibleRoute => None,
         Outcome::DeadlineExceeded { .. } if reply.at < page.deadline => {
             Some(told(|| format!("before its deadline at {}", page.deadline)))

@@ -36,7 +36,7 @@ metrics! {
     Attempts "attempts" Count
     /// Calls a request.
     Amplification "amplification" Ratio
-    /// Calls after the first of their request.
+    /// Calls after the first of their request that began beside no other.
     Retries "retries" Count
     /// Requests that were called on more than one route, of all.
     FallbackRate "fallback_rate" Ratio
@@ -52,6 +52,30 @@ metrics! {
     Waits "waits" Count
     /// Calls that were cancelled.
     Cancelled "cancelled" Count
+    /// Calls that began beside another of their request.
+    Hedges "hedges" Count
+    /// Hedges that a limit forbade.
+    HedgesSkipped "hedges_skipped" Count
+    /// What legs were billed that lost.
+    HedgeWaste "hedge_waste_usd" Money
+    /// Tokens of legs that lost.
+    HedgeWasteTokens "hedge_waste_tokens" Count
+    /// How long legs were in flight that lost, until they ended or were cancelled.
+    HedgeWasteTime "hedge_waste_ns" Time
+    /// What all calls were billed, for each dollar of the calls whose answer was used.
+    CostMultiplier "cost_multiplier" Ratio
+    /// Requests that waited for a slot, as often as they did.
+    Queued "queued" Count
+    /// Requests that ended for want of a healthy route.
+    NoCandidate "no_candidate" Count
+    /// Requests that a blown fuse stopped.
+    FuseStops "fuse_stops" Count
+    /// Tasks of several steps that began.
+    Tasks "tasks" Count
+    /// Tasks of which every step was answered.
+    TasksAnswered "tasks_answered" Count
+    /// The most tasks that failed one after the other, in the order of their ends.
+    TasksFailedInARowMax "tasks_failed_in_a_row_max" Count
     /// What all calls were billed; the worst case where nobody says.
     Cost "cost_usd" Money
     /// The cost of all calls, shared by the answered requests.
@@ -94,6 +118,12 @@ pub enum Unit {
 }
 
 impl Metric {
+    /// Whether it belongs to no tenant.
+    pub fn is_of_the_run(self) -> bool {
+        let whole = [Metric::BreakerOpen, Metric::Tasks, Metric::TasksAnswered, Metric::TasksFailedInARowMax];
+        whole.contains(&self)
+    }
+
     /// The metric of this name.
     pub fn named(label: &str) -> Option<Metric> {
         Metric::ALL.iter().copied().find(|metric| metric.label() == label)

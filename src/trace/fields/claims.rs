@@ -1,7 +1,8 @@
 //! How claims read.
 
 use super::{Sink, Teller};
-use crate::gateway::{Action, Call, Candidate, Decision, Outcome, Verdict};
+use crate::gateway::{Action, Call, Candidate, Decision, Gate, Outcome, StopReason, Verdict};
+use crate::policy::health::State;
 use crate::policy::ledger::{Denied, Settlement, Unit};
 use crate::policy::taxonomy::{Diagnosis, Hint};
 use crate::trace::field::Field;
@@ -20,6 +21,12 @@ impl<S: Sink> Teller<'_, S> {
             self.sink.open();
             self.route(candidate.route);
             self.verdict(candidate.verdict);
+            match candidate.health {
+                State::Healthy => {}
+                State::Degraded | State::Unhealthy => {
+                    self.word(Field::HealthState, candidate.health.label());
+                }
+            }
             self.money(Field::WorstCase, candidate.worst_case);
             self.sink.close();
         }
@@ -47,9 +54,14 @@ impl<S: Sink> Teller<'_, S> {
             Verdict::Gated { gate, retry_at } => {
                 self.word(Field::Verdict, "gated");
                 self.word(Field::Gate, gate.label());
+                match gate {
+                    Gate::Fuse(failure) => self.failure(failure),
+                    Gate::Breaker | Gate::Cooldown | Gate::Concurrency | Gate::Health => {}
+                }
                 self.time_if(Field::RetryAt, retry_at);
             }
             Verdict::Spent => self.word(Field::Verdict, "spent"),
+            Verdict::Taken => self.word(Field::Verdict, "taken"),
             Verdict::Unaffordable { level } => {
                 self.word(Field::Verdict, "unaffordable");
                 self.word(Field::Level, level.label());
@@ -107,11 +119,18 @@ impl<S: Sink> Teller<'_, S> {
                 self.word(Field::Level, level.label());
                 self.last(*last);
             }
-            Outcome::AllGated { retry_at, last } => {
+            Outcome::AllGated { retry_at, last } | Outcome::NoCandidate { retry_at, last } => {
                 self.last(*last);
                 self.time_if(Field::RetryAt, *retry_at);
             }
             Outcome::DeadlineExceeded { last } => self.last(*last),
+            Outcome::Stopped { reason, last } => {
+                self.word(Field::Fuse, reason.fuse().label());
+                if let StopReason::Terminal(failure) = reason {
+                    self.failure(*failure);
+                }
+                self.last(*last);
+            }
             Outcome::NoEligibleRoute | Outcome::Abandoned => {}
         }
     }
@@ -198,6 +217,22 @@ impl<S: Sink> Teller<'_, S> {
                 self.span(Field::WaitLength, *wait);
                 self.span(Field::Left, *left);
                 self.word(Field::Why, why.label());
+            }
+            Decision::HedgeSkipped { request, why } => {
+                self.request(*request);
+                self.word(Field::Why, why.label());
+            }
+            Decision::Queued { request, waiting } => {
+                self.request(*request);
+                self.count(Field::Waiting, u64::from(*waiting));
+            }
+            Decision::Blew { fuse, request, calls } => {
+                self.request(*request);
+                if let Some(task) = self.roll.request(*request).task {
+                    self.task(task);
+                }
+                self.word(Field::Fuse, fuse.label());
+                self.count(Field::Calls, *calls);
             }
             Decision::TimedOut { call, class } => {
                 self.call(*call);

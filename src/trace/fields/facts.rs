@@ -1,15 +1,15 @@
 //! How facts read.
 
 use super::{Sink, Teller};
-use crate::gateway::{Answer, Bill, Command, Delivery, Receipt, Request, Wait};
+use crate::gateway::{Answer, Bill, Command, Delivery, FuseScope, Receipt, Request, SideEffect, Wait};
 use crate::policy::ledger::Amount;
 use crate::policy::prices::Tier;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
-use crate::sim::{Declared, Scripted};
+use crate::sim::{Declared, Scripted, TaskEnd};
 use crate::trace::field::Field;
 use crate::trace::text::Text;
-use crate::units::{CallId, CredentialId, Duration, Money, Name, RouteId, Timestamp};
+use crate::units::{CallId, CredentialId, Duration, Money, Name, RouteId, TaskId, Timestamp};
 
 impl<S: Sink> Teller<'_, S> {
     pub(super) fn declared(&mut self, declared: Declared) {
@@ -24,9 +24,18 @@ impl<S: Sink> Teller<'_, S> {
                 }
             }
             Declared::Task(id) => {
-                let task = self.catalog.tasks[id.index()];
+                let task = self.catalog.tasks[usize::from(id)];
                 self.name(Field::Task, task.name);
                 self.cap(Field::Cap, Field::CapTokens, task.cap);
+            }
+            Declared::Quota(id) => {
+                let quota = self.catalog.quotas[usize::from(id)];
+                self.project(quota.project);
+                if let Some(model) = quota.model {
+                    self.model(model);
+                }
+                self.count(Field::QuotaLimit, quota.limit);
+                self.count(Field::QuotaUsed, quota.used);
             }
             Declared::Route(id) => self.offer(id),
         }
@@ -41,6 +50,27 @@ impl<S: Sink> Teller<'_, S> {
         self.cap(Field::AttemptCostMax, Field::AttemptTokensMax, limits.attempt_max);
         if limits.hint_max < Duration::MAX {
             self.span(Field::HintMax, limits.hint_max);
+        }
+        let legs = [
+            (Field::RouteLegsMax, limits.route_legs_max),
+            (Field::TaskLegsMax, limits.task_legs_max),
+            (Field::TenantLegsMax, limits.tenant_legs_max),
+        ];
+        for (field, most) in legs {
+            self.count_below_max(field, u64::from(most), u64::from(u32::MAX));
+        }
+        for (field, most) in
+            [(Field::CallsPerTask, limits.calls_per_task), (Field::CallsPerRun, limits.calls_per_run)]
+        {
+            if let Some(most) = most {
+                self.count(field, most);
+            }
+        }
+        match limits.terminal_scope {
+            FuseScope::Request => {}
+            FuseScope::Account | FuseScope::Run => {
+                self.word(Field::TerminalScope, limits.terminal_scope.label());
+            }
         }
         let versions = self.catalog.versions;
         self.name_if(Field::PolicyVersion, versions.policy);
@@ -87,7 +117,9 @@ impl<S: Sink> Teller<'_, S> {
     pub(super) fn arrived(&mut self, request: &Request) {
         let (catalog, envelope) = (self.catalog, &request.envelope);
         self.request(request.id);
-        self.name_if(Field::Task, request.payer.task.map(|id| catalog.tasks[id.index()].name));
+        if let Some(task) = self.roll.request(request.id).task {
+            self.task(task);
+        }
         self.name_if(Field::Tenant, request.payer.tenant.map(|id| catalog.tenants[id.index()].name));
         self.members(Field::Capabilities, &catalog.capabilities, envelope.capabilities);
         self.members(Field::Regions, &catalog.regions, envelope.regions);
@@ -110,6 +142,25 @@ impl<S: Sink> Teller<'_, S> {
                 Delivery::Stream => "stream",
             },
         );
+        match request.effect {
+            SideEffect::None => {}
+            SideEffect::Some => self.word(Field::Effect, "some"),
+        }
+        self.count_above_zero(Field::Priority, u32::from(request.priority));
+    }
+
+    pub(super) fn task_ended(&mut self, task: TaskId, end: TaskEnd) {
+        if let Some(begun) = self.roll.begun(task) {
+            self.task(begun.name);
+            self.span(Field::Elapsed, self.at.since(begun.at));
+        }
+        self.word(
+            Field::Result,
+            match end {
+                TaskEnd::Answered => "answered",
+                TaskEnd::Failed => "failed",
+            },
+        );
     }
 
     pub(super) fn woke(&mut self, wait: Wait) {
@@ -120,11 +171,12 @@ impl<S: Sink> Teller<'_, S> {
             Wait::Idle(_) => "idle",
             Wait::Receipt(_) => "receipt",
             Wait::Health(_) => "health",
+            Wait::Hedge(_) => "hedge",
             Wait::Retry(_) => "retry",
         };
         self.word(Field::Wait, word);
         match wait {
-            Wait::Deadline(request) | Wait::Retry(request) => self.request(request),
+            Wait::Deadline(request) | Wait::Hedge(request) | Wait::Retry(request) => self.request(request),
             Wait::Attempt(call) | Wait::FirstByte(call) | Wait::Idle(call) | Wait::Receipt(call) => {
                 self.call(call);
             }

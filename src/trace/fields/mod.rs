@@ -11,7 +11,7 @@ use crate::gateway::Failure;
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Amount;
 use crate::policy::prices::Usage;
-use crate::sim::{Catalog, Entry, What};
+use crate::sim::{Catalog, Entry, TaskName, What};
 use crate::units::{
     CallId, CredentialId, Duration, ModelId, Money, Name, ProjectId, ProviderId, RequestId, RouteId, Set64,
     Timestamp,
@@ -41,6 +41,8 @@ pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl
     match entry.what {
         What::Declared(declared) => teller.declared(declared),
         What::Arrived { request, .. } => teller.arrived(request),
+        What::TaskBegan { name, .. } => teller.task(name),
+        What::TaskEnded { task, end } => teller.task_ended(task, end),
         What::Abandoned { request } => teller.request(request),
         What::Woke { wait } => teller.woke(wait),
         What::Operated { command } => teller.operated(command),
@@ -81,6 +83,10 @@ impl<S: Sink> Teller<'_, S> {
     #[inline]
     fn route(&mut self, id: RouteId) {
         self.name(Field::Route, self.catalog.routes[id.index()].name);
+    }
+
+    fn task(&mut self, name: TaskName) {
+        self.sink.text(Field::Task, Text::Task(self.catalog, name));
     }
 
     fn credential(&mut self, id: CredentialId) {
@@ -314,6 +320,8 @@ mod tests {
         };
         samples::bounded(&mut told);
         samples::oddities(&mut told);
+        told.catalog = samples::limited();
+        samples::declared(&mut told);
         told
     }
 

@@ -56,6 +56,8 @@ impl Observer for Transcript {
                 });
             }
             What::Declared(_)
+            | What::TaskBegan { .. }
+            | What::TaskEnded { .. }
             | What::Abandoned { .. }
             | What::Woke { .. }
             | What::Operated { .. }

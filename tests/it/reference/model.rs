@@ -11,6 +11,7 @@ struct Call {
     /// When its outcome or receipt comes, and the number by which simultaneous ones are ordered.
     due: Option<(u64, u64)>,
     kind: Kind,
+    is_hedge: bool,
     /// The breaker's era in which it began.
     era: u64,
     state: State,
@@ -37,7 +38,10 @@ struct Request {
     held: u64,
     deadline: Option<(u64, u64)>,
     retry: Option<(u64, u64)>,
+    hedge: Option<(u64, u64)>,
     has_failed: bool,
+    /// A bad key on a second leg: nothing new is called.
+    barred: bool,
 }
 
 #[derive(Clone, Default)]
@@ -127,7 +131,12 @@ impl Model<'_> {
                 Kind::Refused => self.reply(request, "terminal"),
                 Kind::BadKey => {
                     self.closed_routes[route] = true;
-                    self.reply(request, "terminal");
+                    if self.calls[at].is_hedge && self.flying(request) > 0 {
+                        self.requests[request].barred = true;
+                        self.requests[request].hedge = None;
+                    } else {
+                        self.reply(request, "terminal");
+                    }
                 }
                 Kind::Limited | Kind::Sick => self.failed(request),
             }
@@ -171,6 +180,9 @@ impl Model<'_> {
             self.settle(call, self.world.routes[route].price);
             self.calls[call].state = State::Lost;
             self.close_if_done(request);
+        } else if let Some(request) = by_request(|r| r.hedge) {
+            self.requests[request].hedge = None;
+            self.hedge(request);
         } else if let Some(request) = by_request(|r| r.retry) {
             self.requests[request].retry = None;
             self.seek(request);
@@ -196,15 +208,35 @@ impl Model<'_> {
         true
     }
 
+    fn flying(&self, request: usize) -> u64 {
+        self.calls.iter().filter(|c| c.request == request && c.state == State::Flying).count() as u64
+    }
+
+    /// Patience with a slow leg is over: another one, on a route where none is, if nothing speaks against it.
+    fn hedge(&mut self, request: usize) {
+        let (Some((_, legs_max)), legs) = (self.world.hedge, self.flying(request)) else { return };
+        let live = &self.requests[request];
+        if live.replied || legs == 0 || legs >= legs_max || live.attempts >= self.world.attempts_max {
+            return;
+        }
+        let is_taken = |route| {
+            self.calls.iter().any(|c| c.request == request && c.route == route && c.state == State::Flying)
+        };
+        let taken: Vec<bool> = (0..self.world.routes.len()).map(is_taken).collect();
+        if let Ok(route) = self.look(request, self.now, &taken) {
+            self.call(request, route, true);
+        }
+    }
+
     /// Calls the route that was called least, or says why there is none.
     fn seek(&mut self, request: usize) {
-        match self.look(request, self.now) {
-            Ok(route) => self.call(request, route),
+        match self.look(request, self.now, &[]) {
+            Ok(route) => self.call(request, route, false),
             Err(why) => self.reply(request, why),
         }
     }
 
-    fn look(&self, request: usize, at: u64) -> Result<usize, &'static str> {
+    fn look(&self, request: usize, at: u64, taken: &[bool]) -> Result<usize, &'static str> {
         let (asked, live) = (&self.world.requests[request], &self.requests[request]);
         let (mut best, mut lawful, mut closed, mut dear) = (None, false, false, false);
         for (route, facts) in self.world.routes.iter().enumerate() {
@@ -212,7 +244,7 @@ impl Model<'_> {
                 continue;
             }
             lawful = true;
-            if live.calls_on[route] >= self.world.calls_per_route_max {
+            if live.calls_on[route] >= self.world.calls_per_route_max || taken.get(route) == Some(&true) {
                 continue;
             }
             let request_full = live.spent + live.held + facts.price > asked.cap;
@@ -242,7 +274,7 @@ impl Model<'_> {
         }
     }
 
-    fn call(&mut self, request: usize, route: usize) {
+    fn call(&mut self, request: usize, route: usize, is_hedge: bool) {
         let (now, facts) = (self.now, &self.world.routes[route]);
         let reply = &facts.replies[self.taken[route].min(facts.replies.len() - 1)];
         self.taken[route] += 1;
@@ -264,6 +296,7 @@ impl Model<'_> {
             began: now,
             due: Some((now + reply.after, due)),
             kind: reply.kind,
+            is_hedge,
             era,
             state: State::Flying,
             timeout,
@@ -277,6 +310,12 @@ impl Model<'_> {
             self.task.1 += facts.price;
         }
         self.events.push(Event::Called { ms: now, request, route });
+        let Some((after, legs_max)) = self.world.hedge else { return };
+        if !self.world.requests[request].side_effects && self.flying(request) < legs_max {
+            let number = self.number();
+            let due = (now + after < deadline).then_some((now + after, number));
+            self.requests[request].hedge = due.or(self.requests[request].hedge);
+        }
     }
 
     fn settle(&mut self, call: usize, bill: u64) {
@@ -340,11 +379,19 @@ impl Model<'_> {
             return;
         }
         live.has_failed = true;
+        if self.flying(request) > 0 {
+            return;
+        }
+        let live = &mut self.requests[request];
+        if live.barred {
+            return self.reply(request, "terminal");
+        }
+        live.hedge = None;
         if live.attempts >= self.world.attempts_max {
             return self.reply(request, "exhausted");
         }
         let deadline = live.deadline.expect("a request has a deadline").0;
-        match self.look(request, now + backoff) {
+        match self.look(request, now + backoff, &[]) {
             Err(why) => self.reply(request, why),
             Ok(_) if backoff == 0 => self.seek(request),
             Ok(_) if now + backoff >= deadline => self.reply(request, "exhausted"),
@@ -357,7 +404,7 @@ impl Model<'_> {
 
     fn reply(&mut self, request: usize, outcome: &str) {
         let live = &mut self.requests[request];
-        (live.replied, live.deadline, live.retry) = (true, None, None);
+        (live.replied, live.deadline, live.retry, live.hedge) = (true, None, None, None);
         let (ms, attempts) = (self.now, live.attempts);
         self.events.push(Event::Replied { ms, request, outcome: outcome.to_owned(), attempts });
         for call in 0..self.calls.len() {

@@ -15,6 +15,8 @@ pub(super) struct World {
     pub(super) attempt_timeout: Option<u64>,
     /// Failures in a row that open a route's breaker, and for how long.
     pub(super) breaker: Option<(u64, u64)>,
+    /// After how long another leg is started, and how many there may be.
+    pub(super) hedge: Option<(u64, u64)>,
     pub(super) task_cap: u64,
     pub(super) receipt_max: u64,
 }
@@ -56,6 +58,7 @@ pub(super) struct Request {
     pub(super) deadline: u64,
     pub(super) cap: u64,
     pub(super) in_task: bool,
+    pub(super) side_effects: bool,
 }
 
 pub(super) fn worlds() -> impl Strategy<Value = World> {
@@ -81,15 +84,22 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             receipt,
             cancel_costs,
         });
-    let request = (0u64..60, 1u64..120, 5u64..90, any::<bool>()).prop_map(|(at, deadline, cap, in_task)| {
-        Request { at: at * 5, deadline: deadline * 5, cap, in_task }
-    });
+    let request = (0u64..60, 1u64..120, 5u64..90, any::<bool>(), prop::bool::weighted(0.2)).prop_map(
+        |(at, deadline, cap, in_task, side_effects)| Request {
+            at: at * 5,
+            deadline: deadline * 5,
+            cap,
+            in_task,
+            side_effects,
+        },
+    );
     let policy = (
         1u64..5,
         1u64..3,
         0u64..30,
         proptest::option::weighted(0.4, 1u64..40),
         proptest::option::weighted(0.5, (1u64..4, 1u64..60)),
+        proptest::option::weighted(0.5, (1u64..30, 2u64..4)),
         10u64..150,
         1u64..60,
     );
@@ -97,7 +107,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
         |(
             routes,
             requests,
-            (attempts_max, calls_per_route_max, backoff, timeout, breaker, task_cap, receipt_max),
+            (attempts_max, calls_per_route_max, backoff, timeout, breaker, hedge, task_cap, receipt_max),
         )| World {
             routes,
             requests,
@@ -106,6 +116,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             backoff: backoff * 5,
             attempt_timeout: timeout.map(|t| t * 5),
             breaker: breaker.map(|(failures, open_for)| (failures, open_for * 5)),
+            hedge: hedge.map(|(after, legs_max)| (after * 5, legs_max)),
             task_cap,
             receipt_max: receipt_max * 5,
         },
@@ -115,8 +126,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
 impl World {
     /// The world as a scenario file. A token costs one cent, so a call's price is its number of tokens.
     pub(super) fn toml(&self) -> String {
-        let mut t = String::from("format = 1\ntitle = \"a random world\"\nregions_note = \"\"\n")
-            .replace("regions_note = \"\"\n", "");
+        let mut t = String::from("format = 1\ntitle = \"a random world\"\n");
         let w = &mut t;
         let _ = writeln!(w, "[policy.ranking]\norder = []");
         let _ = writeln!(
@@ -140,6 +150,9 @@ impl World {
             }
             None => drop(writeln!(w, "[policy.breaker]\nenabled = false")),
         }
+        if let Some((after, legs_max)) = self.hedge {
+            let _ = writeln!(w, "[policy.hedge]\nafter = \"{after} ms\"\nlegs_max = {legs_max}");
+        }
         let _ = writeln!(w, "[policy.budget]\nreceipt_max = \"{} ms\"", self.receipt_max);
         let _ = writeln!(w, "[[task]]\nname = \"task\"\ncost_max = \"${}\"", dollars(self.task_cap));
         for (at, route) in self.routes.iter().enumerate() {
@@ -162,6 +175,9 @@ impl World {
                 dollars(request.cap)
             );
             let _ = writeln!(w, "tokens = {{ input = 1000, output_max = 0 }}");
+            if request.side_effects {
+                let _ = writeln!(w, "side_effects = true");
+            }
             if request.in_task {
                 let _ = writeln!(w, "task = \"task\"");
             }

@@ -1,0 +1,173 @@
+//! Fuses: what stops a task, an account or the whole run, and what waits when one blows.
+
+use super::Gateway;
+use super::action::{Decision, Effects, Failure, FuseKind, Outcome, StopReason};
+use super::live::Phase;
+use super::policy::{Fuse, FuseScope, Payer, Task};
+use crate::policy::fuse::{Blown, CountFuse, News};
+use crate::policy::ledger::{AccountId, Amount, Ledger};
+use crate::policy::taxonomy::Class;
+use crate::units::{CredentialId, ProjectId, RequestId, TaskId, Timestamp};
+
+/// The fuses, and the accounts of open tasks.
+#[derive(Debug)]
+pub(super) struct Stops {
+    policy: Fuse,
+    run: CountFuse,
+    tasks: Vec<Option<OpenTask>>,
+    terminal: Option<Failure>,
+    /// For each project the terminal fault that closed it.
+    accounts: Vec<Option<Failure>>,
+}
+
+#[derive(Debug)]
+struct OpenTask {
+    account: AccountId,
+    fuse: CountFuse,
+}
+
+impl Stops {
+    pub(super) const fn new(policy: Fuse) -> Stops {
+        let run = CountFuse::new(policy.calls_per_run);
+        Stops { policy, run, tasks: Vec::new(), terminal: None, accounts: Vec::new() }
+    }
+
+    /// The account of a task; opened by its first request.
+    pub(super) fn account(&mut self, task: Task, caps: &[Amount], ledger: &mut Ledger) -> AccountId {
+        let at = task.id.index();
+        if self.tasks.len() <= at {
+            self.tasks.resize_with(at + 1, || None);
+        }
+        let limit = self.policy.calls_per_task;
+        let open = || OpenTask {
+            account: ledger.open(caps[usize::from(task.kind)], None),
+            fuse: CountFuse::new(limit),
+        };
+        self.tasks[at].get_or_insert_with(open).account
+    }
+
+    /// No request of the task will come any more.
+    pub(super) fn end_task(&mut self, task: TaskId, ledger: &mut Ledger) {
+        if let Some(open) = self.tasks.get_mut(task.index()).and_then(Option::take) {
+            ledger.close(open.account);
+        }
+    }
+
+    /// What stops a request of this payer, whatever route it would take.
+    pub(super) fn reason(&self, payer: &Payer) -> Option<StopReason> {
+        if let Some(failure) = self.terminal {
+            return Some(StopReason::Terminal(failure));
+        }
+        if self.run.is_blown() {
+            return Some(StopReason::CallsPerRun);
+        }
+        self.task(payer).filter(|task| task.fuse.is_blown()).map(|_| StopReason::CallsPerTask)
+    }
+
+    /// Whether a call of this payer would blow no fuse.
+    pub(super) fn permits(&self, payer: &Payer) -> bool {
+        self.run.permits() && self.task(payer).is_none_or(|task| task.fuse.permits())
+    }
+
+    /// The terminal fault that closed the account of a project.
+    pub(super) fn closed(&self, project: ProjectId) -> Option<Failure> {
+        self.accounts.get(project.index()).copied().flatten()
+    }
+
+    /// Whether no account is closed.
+    pub(super) const fn is_clear(&self) -> bool {
+        self.accounts.is_empty()
+    }
+
+    fn task(&self, payer: &Payer) -> Option<&OpenTask> {
+        self.tasks.get(payer.task?.id.index())?.as_ref()
+    }
+
+    /// Counts a call that is about to be made.
+    fn tick(&mut self, payer: &Payer) -> Result<(), (FuseKind, StopReason, Blown)> {
+        let task = payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
+        if let Some(task) = task {
+            task.fuse.tick().map_err(|blown| (FuseKind::CallsPerTask, StopReason::CallsPerTask, blown))?;
+        }
+        self.run.tick().map_err(|blown| (FuseKind::CallsPerRun, StopReason::CallsPerRun, blown))
+    }
+}
+
+impl Gateway {
+    /// Counts a call that a request is about to make. Whether it may; if not, the request is stopped, and with
+    /// it all that wait in the fuse's scope.
+    pub(super) fn count(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) -> Allowed {
+        let payer = self.requests.get(id).request.payer;
+        let Err((fuse, reason, blown)) = self.stops.tick(&payer) else { return Allowed::Yes };
+        if blown.news == News::JustBlown {
+            out.decide(Decision::Blew { fuse, request: id, calls: blown.calls });
+        }
+        self.stop_request(now, id, reason, out);
+        if blown.news == News::JustBlown {
+            self.stop_waiting(now, out);
+        }
+        Allowed::No
+    }
+
+    /// A terminal fault was met: it may be more than this request's affair.
+    pub(super) fn blow(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        key: CredentialId,
+        failure: Failure,
+        out: &mut Effects,
+    ) {
+        if !failure.class.is_terminal() {
+            return;
+        }
+        let project = self.registry.credentials[key.index()];
+        let stops = &mut self.stops;
+        let news = match stops.policy.terminal {
+            FuseScope::Request => false,
+            FuseScope::Account => {
+                if stops.accounts.len() <= project.index() {
+                    stops.accounts.resize(project.index() + 1, None);
+                }
+                stops.accounts[project.index()].replace(failure).is_none()
+            }
+            FuseScope::Run => stops.terminal.replace(failure).is_none(),
+        };
+        if news {
+            let calls = stops.run.calls();
+            out.decide(Decision::Blew { fuse: FuseKind::Terminal, request: id, calls });
+            self.stop_waiting(now, out);
+        }
+    }
+
+    /// Stops every request that waits for its next call and may not make it any more.
+    fn stop_waiting(&mut self, now: Timestamp, out: &mut Effects) {
+        for at in 0..self.requests.slots() {
+            let id = RequestId(at as u32);
+            let Some(live) = self.requests.find(id) else { continue };
+            let is_waiting =
+                live.phase == Phase::Open && live.attempts + live.seeks > 0 && self.flying(id) == 0;
+            if let Some(reason) = self.stops.reason(&live.request.payer).filter(|_| is_waiting) {
+                self.stop_request(now, id, reason, out);
+            }
+        }
+    }
+
+    pub(super) fn stop_request(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        reason: StopReason,
+        out: &mut Effects,
+    ) {
+        let last = self.requests.get(id).last;
+        self.reply(now, id, Outcome::Stopped { reason, last }, Class::Cancelled, out);
+    }
+}
+
+/// Whether a call may be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Allowed {
+    Yes,
+    No,
+}

@@ -1,0 +1,226 @@
+//! What is counted for more than one request: calls and legs of a task and of the run, legs on a route and for a
+//! tenant, and what a true terminal fault closes.
+
+use super::{Account, Book, CallPhase, Fault, RequestPage};
+use crate::gateway::{FuseKind, FuseScope, Payer};
+use crate::sim::{Catalog, TaskName};
+use crate::units::{CallId, CredentialId, RouteId, TaskId};
+
+/// A task.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskPage {
+    /// Tells the users of one slot apart.
+    pub serial: u32,
+    /// Its name.
+    pub name: TaskName,
+    /// Its account.
+    pub account: Account,
+    /// Calls begun.
+    pub calls: u64,
+    /// Slots that its calls take.
+    pub legs: u32,
+    /// Its fuse, as the gateway says.
+    pub fuse: Fuse,
+}
+
+/// Whether a fuse is blown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fuse {
+    /// It is not.
+    #[default]
+    Whole,
+    /// It is, and stays so.
+    Blown,
+}
+
+/// Whether a call takes a slot: from its beginning until its receipt is in or given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Slot {
+    /// It does.
+    Taken,
+    /// It does not, or no longer.
+    Free,
+}
+
+/// The whole run.
+#[derive(Clone, Debug)]
+pub struct RunPage {
+    /// Calls begun.
+    pub calls: u64,
+    /// Its fuse, as the gateway says.
+    pub fuse: Fuse,
+    /// The first true terminal fault, if such a fault stops the run.
+    pub terminal: Option<Fault>,
+    /// For each project the first, if such a fault stops the account.
+    accounts: Vec<Option<Fault>>,
+    /// Slots taken on each route, and for each tenant.
+    routes: Vec<u32>,
+    tenants: Vec<u32>,
+}
+
+impl TaskPage {
+    fn new(facts: &Catalog, serial: u32, name: TaskName) -> TaskPage {
+        let cap = facts.tasks.get(usize::from(name.kind)).map(|kind| kind.cap).unwrap_or_default();
+        let account = Account::new(cap, None);
+        TaskPage { serial, name, account, calls: 0, legs: 0, fuse: Fuse::Whole }
+    }
+
+    /// Tasks that only group listed requests: one of each kind.
+    pub(super) fn groups(facts: &Catalog) -> Vec<TaskPage> {
+        let kinds = 0..facts.tasks.len() as u16;
+        kinds.map(|kind| TaskPage::new(facts, 0, TaskName { kind, ordinal: None })).collect()
+    }
+}
+
+impl RunPage {
+    pub(super) fn new(facts: &Catalog) -> RunPage {
+        RunPage {
+            calls: 0,
+            fuse: Fuse::Whole,
+            terminal: None,
+            accounts: vec![None; facts.projects.len()],
+            routes: vec![0; facts.routes.len()],
+            tenants: vec![0; facts.tenants.len()],
+        }
+    }
+}
+
+impl Book<'_> {
+    /// A task began.
+    pub(in crate::judge) fn begin_task(&mut self, task: TaskId, name: TaskName) {
+        let fresh = TaskPage::new(self.facts, 0, name);
+        while self.tasks.len() <= task.index() {
+            self.tasks.push(fresh);
+        }
+        let serial = self.tasks[task.index()].serial + 1;
+        self.tasks[task.index()] = TaskPage { serial, ..fresh };
+    }
+
+    /// The task of a payer.
+    pub fn task(&self, payer: &Payer) -> Option<&TaskPage> {
+        self.tasks.get(payer.task?.id.index())
+    }
+
+    pub(super) fn task_mut(&mut self, payer: &Payer) -> Option<&mut TaskPage> {
+        self.tasks.get_mut(payer.task?.id.index())
+    }
+
+    /// Slots taken on a route.
+    pub fn legs_on(&self, route: RouteId) -> u32 {
+        self.run.routes.get(route.index()).copied().unwrap_or(0)
+    }
+
+    /// Slots taken for the tenant of a payer.
+    pub fn legs_for_tenant(&self, payer: &Payer) -> u32 {
+        payer.tenant.and_then(|tenant| self.run.tenants.get(tenant.index())).copied().unwrap_or(0)
+    }
+
+    /// Whether no slot is free for another call of this payer, whatever the route.
+    pub fn is_full_for(&self, payer: &Payer) -> bool {
+        let limits = &self.facts.limits;
+        self.task(payer).is_some_and(|task| task.legs >= limits.task_legs_max)
+            || self.legs_for_tenant(payer) >= limits.tenant_legs_max
+    }
+
+    /// Whether no slot is free on a route.
+    pub fn is_full(&self, route: RouteId) -> bool {
+        self.legs_on(route) >= self.facts.limits.route_legs_max
+    }
+
+    /// A call takes its slots and is counted. Tells which user of its slot the task is.
+    pub(super) fn count(&mut self, payer: &Payer, route: RouteId) -> u32 {
+        self.run.calls += 1;
+        if let Some(legs) = self.run.routes.get_mut(route.index()) {
+            *legs += 1;
+        }
+        if let Some(legs) = payer.tenant.and_then(|tenant| self.run.tenants.get_mut(tenant.index())) {
+            *legs += 1;
+        }
+        let Some(task) = self.task_mut(payer) else { return 0 };
+        task.calls += 1;
+        task.legs += 1;
+        task.serial
+    }
+
+    /// A call takes no slot any more.
+    pub(super) fn vacate(&mut self, call: CallId) {
+        let Some(page) = self.calls.get_mut(call.index()).filter(|page| page.slot == Slot::Taken) else {
+            return;
+        };
+        page.slot = Slot::Free;
+        let (payer, route, serial) = (page.payer, page.route, page.task_serial);
+        if let Some(legs) = self.run.routes.get_mut(route.index()) {
+            *legs -= 1;
+        }
+        if let Some(legs) = payer.tenant.and_then(|tenant| self.run.tenants.get_mut(tenant.index())) {
+            *legs -= 1;
+        }
+        if let Some(task) = self.task_mut(&payer).filter(|task| task.serial == serial) {
+            task.legs -= 1;
+        }
+    }
+
+    /// A fuse blew, as the gateway says.
+    pub(in crate::judge) fn blow(&mut self, fuse: FuseKind, payer: &Payer) {
+        match fuse {
+            FuseKind::CallsPerTask => {
+                if let Some(task) = self.task_mut(payer) {
+                    task.fuse = Fuse::Blown;
+                }
+            }
+            FuseKind::CallsPerRun => self.run.fuse = Fuse::Blown,
+            FuseKind::Terminal => {}
+        }
+    }
+
+    /// A true terminal fault closes what the policy promises to stop.
+    #[cold]
+    pub(super) fn close_scope(&mut self, key: CredentialId, fault: Fault) {
+        match self.facts.limits.terminal_scope {
+            FuseScope::Request => {}
+            FuseScope::Account => {
+                let project = self.facts.credentials.get(key.index()).map(|key| key.project);
+                let account = project.and_then(|project| self.run.accounts.get_mut(project.index()));
+                if let Some(account) = account {
+                    account.get_or_insert(fault);
+                }
+            }
+            FuseScope::Run => {
+                self.run.terminal.get_or_insert(fault);
+            }
+        }
+    }
+
+    /// The terminal fault that closed the account of a credential.
+    pub fn closed(&self, key: CredentialId) -> Option<Fault> {
+        let project = self.facts.credentials.get(key.index())?.project;
+        self.run.accounts.get(project.index()).copied().flatten()
+    }
+
+    /// The terminal fault that closed every account with which a route can be called.
+    pub fn all_closed(&self, route: RouteId) -> Option<Fault> {
+        let pool = &self.route(route)?.pool;
+        let first = pool.first().and_then(|key| self.closed(*key))?;
+        pool.iter().all(|key| self.closed(*key).is_some()).then_some(first)
+    }
+
+    /// Any account that a terminal fault closed.
+    pub fn any_closed(&self) -> impl Iterator<Item = Fault> {
+        self.run.accounts.iter().copied().flatten()
+    }
+
+    /// Whether a call of this request is in flight on a route, and wanted.
+    pub fn is_on(&self, request: &RequestPage, route: RouteId) -> bool {
+        self.calls.iter().any(|call| {
+            call.phase == CallPhase::Flying
+                && call.is_wanted()
+                && call.serial == request.serial
+                && call.route == route
+        })
+    }
+
+    /// The name of a task, for a reader.
+    pub fn task_name(&self, name: TaskName) -> String {
+        crate::trace::Text::Task(self.facts, name).to_string()
+    }
+}

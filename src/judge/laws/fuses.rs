@@ -1,0 +1,229 @@
+//! Laws about fuses: what blows stays blown, and it blows only where it must.
+
+use super::{Begun, Ruling};
+use crate::gateway::{FuseKind, FuseScope, StopReason};
+use crate::judge::book::{Book, Fuse};
+use crate::policy::taxonomy::Class;
+use crate::units::RequestId;
+
+pub(super) fn calls_within_fuse(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let limits = &book.facts.limits;
+    if limits.calls_per_task.is_none() && limits.calls_per_run.is_none() {
+        return Ruling::Silent;
+    }
+    let task = begun.page.and_then(|page| book.task(&page.payer));
+    let of_task = limits.calls_per_task.zip(task);
+    let is_over = |made: u64, most: u64, fuse: Fuse| made >= most || fuse == Fuse::Blown;
+    let task_over = of_task.filter(|(most, task)| is_over(task.calls, *most, task.fuse));
+    let run_over = limits.calls_per_run.filter(|most| is_over(book.run.calls, *most, book.run.fuse));
+    if task_over.is_none() && run_over.is_none() {
+        return if of_task.is_some() || limits.calls_per_run.is_some() {
+            Ruling::Held
+        } else {
+            Ruling::Silent
+        };
+    }
+    Ruling::broken(move || {
+        let (who, route) = (book.request_name(begun.request), book.route_name(begun.route));
+        let (whose, made, most) = match task_over {
+            Some((most, task)) => (book.task_name(task.name), task.calls, most),
+            None => ("the run".to_owned(), book.run.calls, run_over.unwrap_or_default()),
+        };
+        format!("{who} calls {route}: call {} of {whose}, whose fuse allows {most}", made + 1)
+    })
+}
+
+/// A fuse blows at its limit and not before; a terminal one at a true terminal fault.
+pub(super) fn blows_rightly(book: &Book<'_>, fuse: FuseKind, id: RequestId, calls: u64) -> Ruling {
+    let (limits, page) = (&book.facts.limits, book.request(id));
+    let made = match fuse {
+        FuseKind::CallsPerTask => page.and_then(|page| book.task(&page.payer)).map_or(0, |task| task.calls),
+        FuseKind::CallsPerRun | FuseKind::Terminal => book.run.calls,
+    };
+    let is_due = match fuse {
+        FuseKind::CallsPerTask => limits.calls_per_task == Some(made),
+        FuseKind::CallsPerRun => limits.calls_per_run == Some(made),
+        FuseKind::Terminal => {
+            limits.terminal_scope != FuseScope::Request && page.is_some_and(|page| page.terminal.is_some())
+        }
+    };
+    Ruling::unless((!is_due || calls != made).then_some(move || {
+        let (who, what) = (book.request_name(id), fuse.label());
+        format!("{who} blows the fuse {what} after {made} calls, told as {calls}, and it is not due")
+    }))
+}
+
+/// The law is put to the test by every true terminal fault that stops more than its request.
+pub(super) fn meets_terminal(book: &Book<'_>, truth: Option<Class>) -> Ruling {
+    let stops_more = book.facts.limits.terminal_scope != FuseScope::Request;
+    if stops_more && truth.is_some_and(Class::is_terminal) { Ruling::Held } else { Ruling::Silent }
+}
+
+pub(super) fn terminal_fuse_holds(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
+    let fault = match book.facts.limits.terminal_scope {
+        FuseScope::Request => return Ruling::Silent,
+        FuseScope::Account => book.closed(begun.credential),
+        FuseScope::Run => book.run.terminal,
+    };
+    let Some(fault) = fault else { return Ruling::Silent };
+    Ruling::broken(move || {
+        format!(
+            "{} calls {} with {} after {} from {} at {} (entry {})",
+            book.request_name(begun.request),
+            book.route_name(begun.route),
+            book.credential_name(begun.credential),
+            fault.class.label(),
+            book.route_name(fault.route),
+            fault.at,
+            fault.seq,
+        )
+    })
+}
+
+/// Whether a request may be told that a fuse stops it.
+pub(in crate::judge) fn is_stopped(book: &Book<'_>, id: RequestId, reason: StopReason) -> bool {
+    let (limits, page) = (&book.facts.limits, book.request(id));
+    match reason {
+        StopReason::CallsPerTask => {
+            let task = page.and_then(|page| book.task(&page.payer));
+            limits.calls_per_task.zip(task).is_some_and(|(most, task)| task.calls >= most)
+        }
+        StopReason::CallsPerRun => limits.calls_per_run.is_some_and(|most| book.run.calls >= most),
+        StopReason::Terminal(failure) => {
+            let is_named = |class: Class| class == failure.class;
+            book.run.terminal.is_some_and(|fault| is_named(fault.class))
+                || book.any_closed().any(|fault| is_named(fault.class))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::gateway::{Decision, Delivery, FuseKind, FuseScope, Outcome, StopReason, Task};
+    use crate::judge::Law;
+    use crate::judge::play::*;
+    use crate::policy::ledger::Amount;
+    use crate::policy::taxonomy::Class;
+    use crate::sim::{Catalog, TaskEnd, TaskFact, TaskName, What};
+    use crate::units::{ProjectId, RequestId, RouteId, TaskId};
+
+    /// Two calls a task, three in all.
+    fn fused() -> Catalog {
+        let mut catalog = catalog();
+        let name = catalog.names.intern("turn");
+        catalog.tasks.push(TaskFact { name, cap: Amount::MAX });
+        (catalog.limits.calls_per_task, catalog.limits.calls_per_run) = (Some(2), Some(3));
+        catalog
+    }
+
+    /// So many requests of a task, one after the other; before each of `turns` another task begins.
+    fn turns(turns: &[u64]) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            for (ordinal, turn) in (0..).zip(turns) {
+                let (task, name) = (TaskId(1), TaskName { kind: 0, ordinal: Some(ordinal) });
+                play.say(What::TaskBegan { task, name });
+                for _ in 0..*turn {
+                    play.arrive_as(R, |request| request.payer.task = Some(Task { id: task, kind: 0 }));
+                    let call = play.call(R, A);
+                    play.end(call, None, 16).reply(R, Outcome::Answered { route: A }).close(R);
+                }
+                play.say(What::TaskEnded { task, end: TaskEnd::Answered });
+            }
+        }
+    }
+
+    fn check_fuse(broken: impl Fn(&mut Play<'_>), says: &str) {
+        check_in(&fused(), Law::CallsWithinFuse, turns(&[2, 1]), broken, says);
+    }
+
+    #[test]
+    fn no_call_is_made_above_a_fuse() {
+        check_fuse(turns(&[3]), "req/3 calls alpha: call 3 of turn/1, whose fuse allows 2");
+        check_fuse(turns(&[2, 2]), "req/4 calls alpha: call 4 of the run, whose fuse allows 3");
+    }
+
+    #[test]
+    fn a_fuse_blows_at_its_limit_and_stays_blown() {
+        let blown = |after: u64, told: u64, fuse: FuseKind| {
+            move |play: &mut Play<'_>| {
+                turns(&[after])(play);
+                let task = Some(Task { id: TaskId(1), kind: 0 });
+                play.arrive_as(R, |request| request.payer.task = task);
+                play.decide(Decision::Blew { fuse, request: R, calls: told });
+            }
+        };
+        let says = "req/2 blows the fuse calls_per_task after 1 calls, told as 1, and it is not due";
+        check_in(
+            &fused(),
+            Law::CallsWithinFuse,
+            blown(2, 2, FuseKind::CallsPerTask),
+            blown(1, 1, FuseKind::CallsPerTask),
+            says,
+        );
+        check_fuse(blown(2, 1, FuseKind::CallsPerTask), "after 2 calls, told as 1");
+        check_fuse(blown(2, 2, FuseKind::CallsPerRun), "blows the fuse calls_per_run after 2 calls");
+        let goes_on = |play: &mut Play<'_>| {
+            blown(1, 1, FuseKind::CallsPerTask)(play);
+            play.call(R, A);
+        };
+        check_fuse(goes_on, "req/2 calls alpha: call 2 of turn/1, whose fuse allows 2");
+        let stopped = |made: u64, reason: StopReason| {
+            move |play: &mut Play<'_>| {
+                blown(made, made, FuseKind::CallsPerTask)(play);
+                play.reply(R, Outcome::Stopped { reason, last: None }).close(R);
+            }
+        };
+        let says = "is answered CALL_BUDGET_EXCEEDED by the fuse calls_per_run, which is not blown";
+        let right = stopped(2, StopReason::CallsPerTask);
+        check_in(&fused(), Law::OutcomeIsTrue, right, stopped(2, StopReason::CallsPerRun), says);
+    }
+
+    #[test]
+    fn a_terminal_fault_stops_as_much_as_is_promised() {
+        let then = |called: Option<RouteId>| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end(call, Some(Class::Funds), 0);
+                let other = RequestId(1);
+                play.arrive_with(other, envelope(), Delivery::Whole);
+                if let Some(route) = called {
+                    play.call(other, route);
+                }
+            }
+        };
+        let mut account = catalog();
+        account.limits.terminal_scope = FuseScope::Account;
+        let says = "req/2 calls alpha with alpha after funds from alpha at 80 ms";
+        check_in(&account, Law::TerminalFuseHolds, then(Some(B)), then(Some(A)), says);
+        let mut shared = account.clone();
+        shared.credentials[1].project = ProjectId(0);
+        check_in(
+            &shared,
+            Law::TerminalFuseHolds,
+            then(None),
+            then(Some(B)),
+            "req/2 calls beta with beta after funds",
+        );
+        let mut run = catalog();
+        run.limits.terminal_scope = FuseScope::Run;
+        check_in(
+            &run,
+            Law::TerminalFuseHolds,
+            then(None),
+            then(Some(B)),
+            "req/2 calls beta with beta after funds",
+        );
+        let blows = |play: &mut Play<'_>| {
+            play.arrive(Delivery::Whole);
+            play.decide(Decision::Blew { fuse: FuseKind::Terminal, request: R, calls: 0 });
+        };
+        check_in(
+            &run,
+            Law::TerminalFuseHolds,
+            then(None),
+            blows,
+            "req/1 blows the fuse terminal after 0 calls",
+        );
+    }
+}
