@@ -36,7 +36,7 @@
 //! ids are slots that the shell chooses and uses again.
 //!
 //! ```
-//! use faultlab::gateway::{Action, Delivery, Effect, Effects, Gateway, Input, Payer, Request};
+//! use faultlab::gateway::{Action, Delivery, Effect, Effects, Gateway, Input, Payer, Request, SideEffect};
 //! use faultlab::units::{Duration, RequestId, Timestamp};
 //!
 //! # let text = include_str!("../docs/first-scenario.toml");
@@ -50,6 +50,8 @@
 //!     envelope,
 //!     deadline: Timestamp::ZERO.after(Duration::from_secs(2)),
 //!     delivery: Delivery::Whole,
+//!     effect: SideEffect::None,
+//!     priority: 0,
 //!     draw: 42,
 //! };
 //! let mut effects = Effects::default();

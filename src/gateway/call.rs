@@ -1,7 +1,8 @@
 //! Making a call, and stopping one.
 
 use super::Gateway;
-use super::action::{Action, Call, Decision, Effects, Gate, Limit, Outcome, Role};
+use super::action::{Action, Call, Effects, Gate, Limit, Outcome, Role};
+use super::decision::Decision;
 use super::fleet::Heard;
 use super::input::Delivery;
 use super::live::{Flight, Leg, Pending, Phase};

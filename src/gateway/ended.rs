@@ -1,7 +1,8 @@
 //! The end of a call: what it meant, what it cost, what it says about health, what follows.
 
 use super::Gateway;
-use super::action::{Basis, Call, Decision, Effects, Failure, Outcome};
+use super::action::{Call, Effects, Failure, Outcome};
+use super::decision::{Basis, Decision};
 use super::fleet::{Heard, concerned};
 use super::input::{Answer, Bill, Receipt};
 use super::live::{Flight, Leg, Pending, Phase};

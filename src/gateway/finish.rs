@@ -1,7 +1,8 @@
 //! The two ends of a request: the reply (the caller's answer) and the close (the last bill is in).
 
 use super::Gateway;
-use super::action::{Action, Decision, Effects, Failure, Gate, Limit, Outcome, StopReason};
+use super::action::{Action, Effects, Failure, Gate, Limit, Outcome, StopReason};
+use super::decision::Decision;
 use super::live::Phase;
 use super::seek::Refusal;
 use super::waits::Wait;

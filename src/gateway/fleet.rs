@@ -1,6 +1,7 @@
 //! What the gateway knows about its upstreams: breakers, health, benches, latencies, calls in flight.
 
-use super::action::{Decision, Effects, Freshness, Gate};
+use super::action::{Effects, Gate};
+use super::decision::{Decision, Freshness};
 use super::input::Command;
 use super::live::Live;
 use super::policy::{Policy, Ranking, Registry, Route};

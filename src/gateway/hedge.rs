@@ -2,7 +2,8 @@
 //! and the first leg lives on.
 
 use super::Gateway;
-use super::action::{Decision, Effects, Gate, HedgeSkip, Role};
+use super::action::{Effects, Gate, Role};
+use super::decision::{Decision, HedgeSkip};
 use super::input::SideEffect;
 use super::live::Phase;
 use super::seek::{Field, Record, Refusal};

@@ -13,6 +13,7 @@
 
 mod action;
 mod call;
+mod decision;
 mod ended;
 mod finish;
 mod fleet;
@@ -27,6 +28,7 @@ mod stops;
 mod waits;
 
 pub use action::*;
+pub use decision::*;
 pub use input::*;
 pub use policy::*;
 pub use waits::Wait;

@@ -2,7 +2,8 @@
 //! made at its end as things stand: a route is open, affordable, and the deadline has not passed.
 
 use super::Gateway;
-use super::action::{Call, Decision, Effects, Failure, Gate, Limit, Outcome, Role, WaitRefusal};
+use super::action::{Call, Effects, Failure, Gate, Limit, Outcome, Role};
+use super::decision::{Decision, WaitRefusal};
 use super::live::Phase;
 use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;

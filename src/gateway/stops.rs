@@ -1,7 +1,8 @@
 //! Fuses: what stops a task, an account or the whole run, and what waits when one blows.
 
 use super::Gateway;
-use super::action::{Decision, Effects, Failure, FuseKind, Outcome, StopReason};
+use super::action::{Effects, Failure, Outcome, StopReason};
+use super::decision::{Decision, FuseKind};
 use super::live::Phase;
 use super::policy::{Fuse, FuseScope, Payer, Task};
 use crate::policy::fuse::{Blown, CountFuse, News};

@@ -128,7 +128,7 @@ fn trial(f: &mut Form<'_, '_>, unusual: Config) -> Config {
     let about_late = knob(
         "late",
         "What a result is worth whose call began before the last move.",
-        &[("mutates", "a call from before the outage decides the probe", "")],
+        &[("mutates", "a call from before the outage decides the probe", "stale_changes_nothing")],
     );
     let about_neutral = knob(
         "neutral",

@@ -30,7 +30,7 @@ fn a_request_that_comes_last_changes_nothing_before_it() {
     for one in embedded() {
         let before = read(one.name, one.text);
         let tokens = "tokens = { input = 10, output_max = 10 }";
-        let late = format!("\n[[request]]\nid = \"req-late\"\nat = \"10 h\"\n{tokens}\n");
+        let late = format!("\n[[request]]\nid = \"req-late\"\nat = \"30 d\"\n{tokens}\n");
         let after = read(one.name, &with_request(one.text, &late));
         assert_eq!(before.variants.len(), after.variants.len());
         for (was, is) in before.variants.iter().zip(&after.variants) {

@@ -1,0 +1,174 @@
+//! Whole small runs, set up by hand.
+
+use super::*;
+use crate::gateway::{Delivery, Payer, Policy, Registry, Route, SideEffect};
+use crate::policy::backoff::{Backoff, Growth, Jitter};
+use crate::policy::eligibility::{Envelope, Offer};
+use crate::policy::prices::{Prices, Tier, Usage};
+use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
+use crate::sim::{
+    Billed, Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source, SourceFact,
+    SourceKind, Template, Then, Upstream, Used,
+};
+use crate::units::{
+    BreakerId, CredentialId, Duration, HealthId, ModelId, Money, Price, ProjectId, ProviderId, Set64,
+};
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+/// Two equal routes; what the first and the second reply; one request with this deadline.
+fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Setup {
+    let mut catalog = Catalog::default();
+    let price = |dollars: u64| Price::from_picos_per_token(dollars * 1_000_000);
+    let offer = Offer {
+        capabilities: Set64::EMPTY,
+        region: Set64::of(0),
+        deployment: Set64::of(0),
+        class_max: 0,
+        task_types: Set64::ALL,
+        protocol: None,
+        contract: None,
+        context_max: u64::MAX,
+        output_max: u32::MAX,
+        prices: Prices { base: Tier { input: price(1), output: price(8), ..Tier::default() }, long: None },
+    };
+    let mut registry = Registry { breakers: 2, healths: 2, ..Registry::default() };
+    let mut upstreams = Vec::new();
+    for (at, reply) in replies.iter().enumerate() {
+        let id = at as u16;
+        let name = catalog.names.intern(["primary", "fallback"][at]);
+        let pool = vec![CredentialId(id)];
+        let (provider, model) = (ProviderId(id), ModelId(0));
+        registry.routes.push(Route {
+            offer,
+            provider,
+            model,
+            pool: pool.clone(),
+            breaker: BreakerId(id),
+            health: HealthId(id),
+            latency_p95: Duration::ZERO,
+            quality: 0,
+            weight: 0,
+            draw: catalog.names.hash(name),
+        });
+        registry.credentials.push(ProjectId(id));
+        catalog.credentials.push(CredentialFact { name, project: ProjectId(id) });
+        let (breaker, health) = (BreakerId(id), HealthId(id));
+        catalog.routes.push(RouteFact { name, provider, model, pool, offer, breaker, health });
+        catalog.breakers.push(name);
+        catalog.healths.push(name);
+        let script = vec![reply(&mut catalog)];
+        upstreams.push(Upstream {
+            script,
+            then: Then::Repeat,
+            faults: vec![],
+            on_cancel: OnCancel::default(),
+        });
+    }
+    let name = catalog.names.intern("req");
+    catalog.sources.push(SourceFact { name, kind: SourceKind::Listed });
+    let envelope = Envelope {
+        capabilities: Set64::EMPTY,
+        regions: Set64::ALL,
+        deployments: Set64::ALL,
+        class: 0,
+        task_type: None,
+        protocol: None,
+        contract: None,
+        estimate: Usage { input: 8_000, output: 1_000, ..Usage::default() },
+        cost_max: Money::from_picos(30_000_000_000),
+        tokens_max: u64::MAX,
+    };
+    let template = Template {
+        payer: Payer::default(),
+        envelope,
+        deadline,
+        delivery: Delivery::Whole,
+        effect: SideEffect::None,
+        priority: 0,
+        hangs_up: None,
+    };
+    let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(Latency::Never), count: 1 };
+    let mut policy = Policy::default();
+    policy.retry.attempts_max = 2;
+    policy.retry.backoff =
+        Backoff { base: MS(100), growth: Growth::Fixed, cap: MS(100), jitter: Jitter::None };
+    policy.taxonomy.remedy[Class::RateLimit as usize] = Remedy::Fallback;
+    Setup {
+        seed: 1,
+        catalog,
+        policy,
+        registry,
+        upstreams,
+        sources: vec![source],
+        jobs: vec![],
+        quotas: vec![],
+        operator: vec![],
+    }
+}
+
+fn limited(catalog: &mut Catalog) -> Reply {
+    let rule = catalog.names.intern("rate_limited");
+    let diagnosis = Diagnosis {
+        class: Class::RateLimit,
+        scope: Scope::Model,
+        resend: Resend::Same,
+        hint: Hint::Absent,
+        health: None,
+        rule,
+        code: rule,
+    };
+    Reply {
+        failure: Some(FailedReply::told_truly(diagnosis)),
+        usage: Used::Exactly(Usage::default()),
+        ..answer(MS(80))
+    }
+}
+
+fn answer(after: Duration) -> Reply {
+    Reply {
+        after: Latency::Fixed(after),
+        first_byte: None,
+        progress: None,
+        failure: None,
+        usage: Used::AsEstimated,
+        bill: Billed::ByUsage,
+    }
+}
+
+/// Keeps what was replied and closed, and when.
+#[derive(Default)]
+struct Ends(Vec<(u64, Action)>);
+
+impl Observer for Ends {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        if let What::Acted(action @ (Action::Reply { .. } | Action::Close { .. })) = entry.what {
+            self.0.push((entry.at.nanos() / 1_000_000, *action));
+        }
+    }
+}
+
+fn ends(setup: &Setup) -> Vec<(u64, Action)> {
+    let mut ends = Ends::default();
+    assert_eq!(run(setup, &mut ends).rest, Rest::Quiescent);
+    ends.0
+}
+
+#[test]
+fn one_limit_and_one_fallback_are_answered_at_630_ms_for_16_tenths_of_a_cent() {
+    let setup = two_routes([limited, |_| answer(MS(450))], MS(1200));
+    let request = crate::units::RequestId(0);
+    let outcome = Outcome::Answered { route: RouteId(1) };
+    let reply = Action::Reply { request, outcome, attempts: 2, left: MS(570) };
+    let close = Action::Close { request, spent: Money::from_picos(16_000_000_000) };
+    assert_eq!(ends(&setup), [(630, reply), (630, close)]);
+}
+
+#[test]
+fn an_answer_at_exactly_the_deadline_is_in_time() {
+    for (deadline, label) in [(630, "answered"), (629, "deadline_exceeded")] {
+        let setup = two_routes([limited, |_| answer(MS(450))], MS(deadline));
+        let (at, Action::Reply { outcome, .. }) = ends(&setup)[0] else { panic!("a reply comes first") };
+        assert_eq!((at, outcome.label()), (deadline, label));
+    }
+}
