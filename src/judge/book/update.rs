@@ -121,7 +121,12 @@ impl Book<'_> {
                 self.alerts.free(what);
                 self.told.set(what, Timestamp::ZERO);
             }
-            Command::ResetBreaker(id) => self.move_breaker(entry, id, breaker::State::Closed, None),
+            // One that never moved may not be there at all: a gateway without breakers has nothing to reset.
+            Command::ResetBreaker(id) => {
+                if self.breaker(id).is_some_and(|page| page.moves > 0) {
+                    self.move_breaker(entry, id, breaker::State::Closed, None);
+                }
+            }
             Command::ResetHealth(id) => {
                 if let Some(page) = self.healths.get_mut(id.index()) {
                     let was_sick = page.state == health::State::Unhealthy;
