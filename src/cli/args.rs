@@ -1,7 +1,7 @@
 //! The command line.
 
 use super::exit::Exit;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(super) struct RunArgs {
     #[arg(long = "scenario", value_name = "NAME|FILE", value_delimiter = ',')]
     pub(super) scenarios: Vec<String>,
     /// First seed of every variant; each keeps its number of seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
     pub(super) seed: Option<u64>,
     /// Where to write events.jsonl, summary.json and run.json
     #[arg(long, visible_alias = "output-dir", value_name = "DIR", default_value = "lab-output")]
@@ -90,7 +90,7 @@ pub(super) enum Command {
         #[arg(long = "scenario", value_name = "NAME|FILE", value_delimiter = ',')]
         scenarios: Vec<String>,
         /// First seed of every variant
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+        #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
         seed: Option<u64>,
     },
 }
@@ -132,7 +132,7 @@ pub(super) struct WhyArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) variant: Option<String>,
     /// With which seed; the variant's first by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
     pub(super) seed: Option<u64>,
     /// Read a folder that an earlier run has written, instead of playing again
     #[arg(long, value_name = "DIR")]
@@ -174,11 +174,24 @@ pub(super) enum Color {
 
 /// Reads the command line. A run flag before another command would be dropped without a word: it is an error.
 pub(super) fn parse(args: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(args)?;
+    let args: Vec<std::ffi::OsString> = args.into_iter().collect();
+    let matches = Cli::command().try_get_matches_from(&args).map_err(|error| with_hint(error, &args))?;
     if let Some((name, _)) = matches.subcommand() {
         reject_run_flags(&matches, name)?;
     }
     Cli::from_arg_matches(&matches)
+}
+
+/// `--scenario A B` names a second scenario where none can stand: says how to.
+fn with_hint(mut error: clap::Error, args: &[std::ffi::OsString]) -> clap::Error {
+    let is_stray = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
+    let stray = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].map(|kind| error.get(kind));
+    let is_word = stray.iter().flatten().any(|value| !value.to_string().starts_with('-'));
+    if is_stray && is_word && args.iter().any(|arg| arg == "--scenario") {
+        let hint = "several scenarios are written with commas: --scenario A,B".to_owned();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
+    error
 }
 
 fn reject_run_flags(matches: &ArgMatches, command: &str) -> Result<(), clap::Error> {
@@ -217,6 +230,18 @@ mod tests {
             ErrorKind::ArgumentConflict
         );
         assert!(parsed("faultlab -q list").is_ok());
+    }
+
+    #[test]
+    fn what_is_typed_wrong_is_told_with_a_way_out() {
+        let told = |line: &str| {
+            parse(line.split_whitespace().map(Into::into)).map_err(|error| error.to_string()).unwrap_err()
+        };
+        let hint = "--scenario A,B";
+        assert!(told("faultlab --scenario routing circuit").contains(hint));
+        assert!(told("faultlab run --scenario routing circuit").contains(hint));
+        assert!(!told("faultlab --scenario routing --fail-fats").contains(hint));
+        assert!(told("faultlab --seed -1").contains("invalid value '-1' for '--seed <N>'"));
     }
 
     #[test]

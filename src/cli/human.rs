@@ -36,11 +36,13 @@ fn line(scenario: &Scenario, played: &Played) -> String {
     let runs: u64 = played.variants.iter().map(|variant| variant.verdict.runs).sum();
     let exercised =
         played.verdict.checks.iter().filter(|c| matches!(c.subject, Subject::Law(_)) && c.word.is_pass());
+    let laws = exercised.count();
     let word = if played.verdict.is_pass() { paint(Paint::Good, "PASS") } else { paint(Paint::Bad, "FAIL") };
     let variants = scenario.variants.len();
     let numbers = format!(
-        "{passed}/{total} expectations, {} laws, {variants} variant{}, {runs} run{}",
-        exercised.count(),
+        "{passed}/{total} expectation{}, {laws} law{}, {variants} variant{}, {runs} run{}",
+        plural(total),
+        plural(laws),
         plural(variants),
         plural(runs as usize)
     );

@@ -2,6 +2,7 @@
 
 use super::args::Format;
 use super::exit::Exit;
+use super::load::plural;
 use super::terminal::{Detail, Paint, Terminal, paint};
 use super::{Done, Failure, load};
 use crate::scenario::Scenario;
@@ -52,7 +53,10 @@ fn human(scenarios: &[Scenario], detail: Detail) -> String {
             text,
             "{:<16} {}",
             "",
-            paint(Paint::Dim, &format!("{variants} variants, {checks} expectations"))
+            paint(
+                Paint::Dim,
+                &format!("{variants} variant{}, {checks} expectation{}", plural(variants), plural(checks))
+            )
         );
         if detail == Detail::Verbose {
             for variant in &scenario.variants {

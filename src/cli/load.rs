@@ -6,6 +6,8 @@ use super::terminal::Terminal;
 use crate::scenario::{self, Problems, Scenario, did_you_mean};
 use crate::suite::{Embedded, embedded};
 use anyhow::anyhow;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The scenarios that were asked for, each once, in the order of asking; the suite if none was. The second
@@ -75,13 +77,16 @@ pub(super) fn read_file(word: &str) -> Result<Result<Scenario, Problems>, Failur
         Ok(found) if found.is_dir() => {
             Err(unreadable(format!("`{word}` is a folder; name a scenario file in it")))
         }
+        // A device or a pipe may never end, and what it gives is not the file that the evidence speaks of.
+        Ok(found) if !found.is_file() => {
+            Err(unreadable(format!("`{word}` is not a regular file; a scenario is read from one")))
+        }
         Ok(found) if found.len() > scenario::FILE_MAX as u64 => {
             let (size, most) = (found.len(), scenario::FILE_MAX);
             Err(unreadable(format!("`{word}` has {size} bytes; a scenario has at most {most}")))
         }
         Ok(_) => {
-            let bytes =
-                std::fs::read(path).map_err(|error| unreadable(format!("cannot read `{word}`: {error}")))?;
+            let bytes = read(path).map_err(|error| unreadable(format!("cannot read `{word}`: {error}")))?;
             Ok(scenario::load_bytes(word, &bytes))
         }
         Err(error) if looks_like_a_path(word) => Err(unreadable(format!("cannot read `{word}`: {error}"))),
@@ -94,6 +99,13 @@ pub(super) fn read_file(word: &str) -> Result<Result<Scenario, Problems>, Failur
             Err(Failure::new(Exit::Usage, anyhow!(text)))
         }
     }
+}
+
+/// The bytes of a file, and at most one more than a scenario can have: its size may be no more than a claim.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(scenario::FILE_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn looks_like_a_path(word: &str) -> bool {

@@ -324,8 +324,12 @@ fn check_law(law: Law, variants: &[VariantVerdict]) -> Check {
     let told = |variant: &VariantVerdict| match variant.law(law) {
         Word::Broken | Word::BrokenAsDeclared => tell(variant, law),
         Word::NotBroken => {
-            let (name, runs) = (&variant.name, variant.runs);
-            vec![format!("variant {name} is meant to break it and did not in {runs} runs")]
+            let name = &variant.name;
+            let runs = match variant.runs {
+                1 => "its run".to_owned(),
+                runs => format!("any of its {runs} runs"),
+            };
+            vec![format!("variant {name} is meant to break it and did not in {runs}")]
         }
         Word::Held | Word::NotExercised => Vec::new(),
     };

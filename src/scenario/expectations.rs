@@ -7,7 +7,7 @@ use super::bounds::{Sign, bounds};
 use super::findings::{About, about};
 use super::form::Form;
 use super::patterns::{pattern, patterns};
-use super::quantity::COUNT_FROM_ONE;
+use super::quantity::{COUNT_FROM_TWO, DURATION_MAX};
 use super::tree::Word;
 use crate::judge::{Bounds, Emptiness, Expectation, Measured, Metric, Unit, Variants, Verb};
 use crate::trace::{Pattern, Unfit};
@@ -85,7 +85,9 @@ fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Opti
         return Some(Verb::Count { pattern, bounds: Bounds::equals(0) });
     }
     if let Some(pattern) = stated.count {
-        return Some(Verb::Count { pattern, bounds: required_bounds(f, Unit::Count, Sign::Positive) });
+        let bounds = required_bounds(f, Unit::Count, Sign::Positive);
+        can_fail(f, &bounds, Unit::Count, None);
+        return Some(Verb::Count { pattern, bounds });
     }
     if let Some(patterns) = stated.order {
         return Some(Verb::Order { patterns });
@@ -95,7 +97,7 @@ fn verb(f: &mut Form<'_, '_>, variants: &[Variant], within: &[&Variant]) -> Opti
     }
     if let Some(pattern) = stated.first {
         let measured = measured(f, &pattern);
-        let distinct = f.optional(DISTINCT, &COUNT_FROM_ONE);
+        let distinct = f.optional(DISTINCT, &COUNT_FROM_TWO);
         let bounds = measured_bounds(f, measured);
         return Some(Verb::First {
             pattern,
@@ -128,7 +130,7 @@ fn describe_measures(f: &mut Form<'_, '_>) {
     f.text(FIELD);
     f.optional(AT, &super::quantity::INSTANT);
     of_metric(f, None, &[], &[]);
-    f.optional(DISTINCT, &COUNT_FROM_ONE);
+    f.optional(DISTINCT, &COUNT_FROM_TWO);
     f.switch(MAY_BE_EMPTY, (), (), "false");
 }
 
@@ -185,6 +187,24 @@ fn required_bounds(f: &mut Form<'_, '_>, unit: Unit, sign: Sign) -> Bounds {
     bounds
 }
 
+/// Says so if the bounds hold whatever happens: no amount is below zero, and none is above the most there is.
+fn can_fail(f: &mut Form<'_, '_>, bounds: &Bounds, unit: Unit, metric: Option<Metric>) {
+    let most = match (unit, metric) {
+        (Unit::Ratio, Some(Metric::SuccessRatio | Metric::FallbackRate)) => 1000,
+        (Unit::Time, _) => i128::from(DURATION_MAX),
+        (Unit::Count | Unit::Ratio | Unit::Money, _) => i128::from(u64::MAX),
+    };
+    let can_be_less = bounds.equals.is_some() || bounds.at_least.is_some_and(|least| least > 0);
+    let can_be_more = bounds.equals.is_some() || bounds.at_most.is_some_and(|stated| stated < most);
+    let stated = [("at_least", bounds.at_least), ("at_most", bounds.at_most)];
+    if let (false, Some((key, _))) =
+        (can_be_less || can_be_more, stated.iter().find(|bound| bound.1.is_some()))
+    {
+        let help = "a promise must be able to fail: state a bound that can be missed".to_owned();
+        f.problem(&f.span_of(key), "this holds whatever happens", Some(help));
+    }
+}
+
 /// `Some(None)` if there is no such metric.
 fn metric(f: &mut Form<'_, '_>) -> Option<Option<Metric>> {
     let word = f.text(about("metric", "The number that a run amounts to; one of the metrics below."))?;
@@ -208,13 +228,22 @@ fn of_metric(
             let word = f.required_text(about(key, doc))?;
             variant(f, &word, variants)
         };
-        (
-            end("from", "The variant before; what is measured is the metric after minus the metric before."),
-            end("to", "The variant after."),
-        )
+        let from =
+            end("from", "The variant before; what is measured is the metric after minus the metric before.");
+        let to = end("to", "The variant after.");
+        if from.is_some() && from == to {
+            let help = Some("name two variants".to_owned());
+            f.problem(&f.span_of("to"), "between a variant and itself nothing changes", help);
+        }
+        (from, to)
     });
     let sign = if change.is_some() { Sign::Any } else { Sign::Positive };
     let bounds = required_bounds(f, metric.map_or(Unit::Count, Metric::unit), sign);
+    if change.is_none()
+        && let Some(metric) = metric
+    {
+        can_fail(f, &bounds, metric.unit(), Some(metric));
+    }
     match change {
         None => Some(Verb::Metric { metric: metric?, tenant, bounds }),
         Some((from, to)) => Some(Verb::Change { metric: metric?, tenant, from: from?, to: to?, bounds }),

@@ -273,6 +273,12 @@ impl<'a, 'o> Form<'a, 'o> {
         self.table.is_some_and(|table| table.get(key).is_some())
     }
 
+    /// Whether `key` is there and lists something.
+    pub(super) fn lists(&self, key: &str) -> bool {
+        let node = self.table.and_then(|table| table.get(key));
+        node.is_some_and(|node| !matches!(&node.value, Value::List(list) if list.is_empty()))
+    }
+
     /// Where the table is.
     pub(super) fn span(&self) -> Span {
         self.span.clone()

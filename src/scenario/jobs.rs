@@ -1,6 +1,7 @@
 //! `[[job]]`: an agent job that is done again and again, of steps that wait for each other.
 
 use super::findings::about;
+use super::flow;
 use super::form::Form;
 use super::latency::latency;
 use super::lower::{World, new_name, position};
@@ -24,17 +25,24 @@ pub(super) fn job(f: &mut Form<'_, '_>, world: &mut World) {
     if count > 1 && gap.is_none() && f.node("every").is_none() {
         f.missing("every", "`every = \"6 s\"`");
     }
+    flow::countable(f, world, name);
+    flow::new_job(f, world, name, count);
     let cap = cap(f);
     let kind = id(world.catalog.tasks.len());
     let unnamed = world.catalog.names.intern("");
     world.catalog.tasks.push(TaskFact { name: name.unwrap_or(unnamed), cap });
     world.registry.tasks.push(cap);
-    let drafts = f.each("step", |f| step(f, world, kind));
-    if drafts.is_empty() && !f.has("step") {
+    if let Some(gap) = &gap {
+        flow::all_come(f, "every", gap, first, count);
+    }
+    let drafts = f.each("step", |f| step(f, world, kind, count));
+    if drafts.is_empty() && !f.lists("step") {
         f.missing("step", "at least one `[[job.step]]`");
     }
     let steps = steps(f, world, drafts.into_iter().flatten().collect());
+    let before = flow::planned(world);
     world.jobs.push(Job { kind, first, gap: gap.unwrap_or(Latency::Never), count, steps });
+    flow::all_fit(f, world, before);
 }
 
 /// A step whose predecessors are names yet.
@@ -45,7 +53,7 @@ struct Draft {
 }
 
 /// One step: the same request several times at once.
-fn step(f: &mut Form<'_, '_>, world: &mut World, job: u16) -> Option<Draft> {
+fn step(f: &mut Form<'_, '_>, world: &mut World, job: u16, count: u32) -> Option<Draft> {
     let name = source_name(f, "name", "Its name; its requests are `job/1/name`, `job/2/name`, ….", world);
     let times = f.value(about("times", "How many of its request there are at once."), &COUNT_FROM_ONE, "1");
     let after = f.texts(about("after", "Steps that must be answered before it begins."));
@@ -54,6 +62,9 @@ fn step(f: &mut Form<'_, '_>, world: &mut World, job: u16) -> Option<Draft> {
     let template = template(f, world, payer);
     let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(Latency::Never), count: 0 };
     let name = name?;
+    flow::countable(f, world, Some(name));
+    let kind = world.catalog.names.text(world.catalog.tasks[usize::from(job)].name);
+    flow::new_step(f, world, kind, count, name, times);
     let at = id(world.sources.len());
     declare(world, Some(name), SourceKind::Step { job, times }, source);
     let step = Step { source: at, times, after: Vec::new(), think };

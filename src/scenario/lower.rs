@@ -7,7 +7,7 @@ use super::form::Form;
 use super::tree::{Table, Word};
 use super::{OWN_KEYS, civil, jobs, operator, parties, policy, quotas, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
-use crate::sim::{Catalog, Job, Limits, Pace, Quota, Setup, Source, Step, Upstream};
+use crate::sim::{Breakers, Catalog, Job, Limits, Pace, Quota, Setup, Source, Step, Upstream};
 use crate::units::{Duration, Name, Names, Set64, Timestamp};
 use jiff::ZonedDateTime;
 
@@ -89,6 +89,7 @@ fn limits(world: &World) -> Limits {
         hint_max: policy.retry.hint_max,
         calls_per_route_max: policy.retry.calls_per_route_max,
         reserve_retries: policy.eligibility.reserve_retries,
+        breakers: if policy.breaker.is_some() { Breakers::Present } else { Breakers::Absent },
         probes_max: policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
         probe_timeout: policy.breaker.as_ref().and_then(|breaker| breaker.probe_timeout),
         route_legs_max: policy.concurrency.route_max,
@@ -143,10 +144,10 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("job", |f| jobs::job(f, world));
     f.each("quota", |f| quotas::quota(f, world));
     f.each("operator", |f| operator::command(f, world));
-    if !f.has("route") {
+    if !f.lists("route") {
         f.missing("route", "at least one `[[route]]`");
     }
-    if !["request", "arrivals", "job"].iter().any(|key| f.has(key)) {
+    if !["request", "arrivals", "job"].iter().any(|key| f.lists(key)) {
         f.missing("request", "at least one `[[request]]`, `[[arrivals]]` or `[[job]]`");
     }
 }

@@ -7,6 +7,7 @@ mod civil;
 mod expectations;
 mod faults;
 mod findings;
+mod flow;
 mod form;
 mod jobs;
 mod latency;
@@ -21,6 +22,7 @@ mod quotas;
 mod retry;
 mod routes;
 mod stops;
+mod texts;
 mod traffic;
 mod tree;
 mod upstreams;
@@ -122,6 +124,7 @@ pub fn load(path: &str, text: &str) -> Result<Scenario, Problems> {
         return Err(Problems::new(path, text, vec![problem]));
     }
     let mut out = Findings::reading();
+    out.problems.extend(texts::unfit_name(&name_of(path)));
     let scenario = scenario(path, text, &table, &mut out);
     if out.problems.is_empty() { Ok(scenario) } else { Err(Problems::new(path, text, out.problems)) }
 }
@@ -168,6 +171,10 @@ fn scenario(path: &str, text: &str, table: &Table, out: &mut Findings) -> Scenar
     let (header, headings) = out.read(table, |f| {
         let header = header(f);
         let headings = f.each("variant", variants::variant);
+        if header.base == Base::NotPlayed && !f.lists("variant") {
+            let help = Some("declare a `[[variant]]`, or state `base = true`".to_owned());
+            f.problem(&f.span_of("base"), "nothing would be played: neither `base` nor a variant", help);
+        }
         f.node("expect");
         f.rest();
         (header, headings)

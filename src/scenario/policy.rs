@@ -180,31 +180,18 @@ const fn remedy_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
 }
 
 const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'static str)] {
-    match class {
-        Class::RateLimit => &[
+    if matches!(class, Class::RateLimit) {
+        &[
             ("failure", "the quota cascade: a limit blacks out a healthy model", "neutral_moves_nothing"),
             ("success", "a 429 erases real failures", "neutral_moves_nothing"),
-        ],
-        Class::QuotaExhausted
-        | Class::Funds
-        | Class::Auth
-        | Class::PolicyRefusal
-        | Class::NonRetryable
-        | Class::Unclassified
-        | Class::Deadline
-        | Class::Cancelled
-        | Class::Abandoned => &[
+        ]
+    } else if class.is_neutral() {
+        &[
             ("failure", "what says nothing about a route marks it sick", "neutral_moves_nothing"),
             ("success", "what says nothing about a route erases real failures", "neutral_moves_nothing"),
-        ],
-        Class::Overload
-        | Class::InvalidAnswer
-        | Class::AttemptTimeout
-        | Class::FirstByteTimeout
-        | Class::IdleTimeout => &[
-            ("neutral", "a sick route is never avoided", ""),
-            ("success", "a failing route looks healthy", ""),
-        ],
+        ]
+    } else {
+        &[("neutral", "a sick route is never avoided", ""), ("success", "a failing route looks healthy", "")]
     }
 }
 

@@ -8,6 +8,9 @@ use std::ops::Range;
 /// A place in the file, in bytes.
 pub type Span = Range<usize>;
 
+/// The most problems that are shown: more would hide the first.
+const SHOWN_MAX: usize = 50;
+
 /// One thing that is wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
@@ -55,7 +58,7 @@ impl Problems {
             (span.start, span.end, problem.text.clone())
         });
         list.dedup_by(|b, a| a.span == b.span && a.text == b.text);
-        Problems { path: path.to_owned(), source: source.to_owned(), list }
+        Problems { path: super::texts::visible(path), source: source.to_owned(), list }
     }
 
     /// The problems, in file order.
@@ -75,7 +78,7 @@ impl Problems {
 
     fn render(&self, renderer: &Renderer) -> String {
         let mut text = String::new();
-        for problem in &self.list {
+        for problem in self.list.iter().take(SHOWN_MAX) {
             let title = Level::ERROR.primary_title(problem.text.as_str());
             let mut group = match &problem.span {
                 Some(span) => title.element(
@@ -95,6 +98,9 @@ impl Problems {
             text.push_str("\n\n");
         }
         let count = self.list.len();
+        if count > SHOWN_MAX {
+            text.push_str(&format!("and {} more\n\n", count - SHOWN_MAX));
+        }
         let noun = if count == 1 { "problem" } else { "problems" };
         text.push_str(&format!("{count} {noun} in {}\n", self.path));
         text
@@ -139,4 +145,19 @@ pub(super) fn instead_of<'k>(word: &str, known: impl IntoIterator<Item = &'k str
             _ => None,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fifty_problems_are_shown_and_the_rest_is_counted() {
+        let list = |count: usize| (0..count).map(|n| Problem::of_file(format!("problem {n:03}"))).collect();
+        let many = Problems::new("many.toml", "", list(120));
+        assert!(many.plain().contains("problem 049") && !many.plain().contains("problem 050"));
+        assert!(many.plain().ends_with("and 70 more\n\n120 problems in many.toml\n"), "{}", many.plain());
+        assert_eq!(many.list().len(), 120);
+        assert!(!Problems::new("few.toml", "", list(50)).plain().contains("more"));
+    }
 }

@@ -71,6 +71,9 @@ pub(super) const COUNT: Kind<u32> =
 /// How many, from one.
 pub(super) const COUNT_FROM_ONE: Kind<u32> =
     Kind { wants: "a whole number from 1", example: "2", written: Written::Whole, parse: count_from_one };
+/// How many, from two.
+pub(super) const COUNT_FROM_TWO: Kind<u32> =
+    Kind { wants: "a whole number from 2", example: "2", written: Written::Whole, parse: count_from_two };
 /// How many, possibly very many.
 pub(super) const LARGE_COUNT: Kind<u64> =
     Kind { wants: "a whole number", example: "200000", written: Written::Whole, parse: whole };
@@ -132,7 +135,7 @@ fn duration(text: &str) -> Result<Duration, Complaint> {
 }
 
 /// 100 years of 365 days, in nanoseconds: several of them add up to less than the end of time.
-const DURATION_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000_000;
+pub(super) const DURATION_MAX: u64 = 100 * 365 * 24 * 3600 * 1_000_000_000;
 
 /// A time, or a word instead of one.
 pub(super) fn or_word(text: &str, word: &str) -> Result<Option<Duration>, Complaint> {
@@ -204,6 +207,13 @@ fn count_from_one(text: &str) -> Result<u32, Complaint> {
 fn priority(text: &str) -> Result<u8, Complaint> {
     u8::try_from(whole(text)?)
         .map_err(|_| Complaint::new(format!("`{text}` is more than 255, the most there is")))
+}
+
+fn count_from_two(text: &str) -> Result<u32, Complaint> {
+    match count(text)? {
+        0 | 1 => Err(Complaint::new("it is at least 2: there is always one value")),
+        n => Ok(n),
+    }
 }
 
 fn whole(text: &str) -> Result<u64, Complaint> {

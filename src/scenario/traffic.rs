@@ -1,6 +1,7 @@
 //! `[[request]]` and `[[arrivals]]`: what comes in, one by one or as a stream.
 
 use super::findings::about;
+use super::flow;
 use super::form::Form;
 use super::latency::latency;
 use super::lower::{World, members, new_name, position};
@@ -12,7 +13,7 @@ use crate::gateway::{Delivery, Payer, SideEffect, Task};
 use crate::policy::eligibility::Envelope;
 use crate::policy::prices::Usage;
 use crate::sim::{Latency, Pace, Source, SourceFact, SourceKind, Template};
-use crate::units::{Duration, Name, Set64, TaskId, TenantId};
+use crate::units::{Duration, Name, Set64, TaskId, TenantId, Timestamp};
 
 /// One request.
 pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
@@ -32,8 +33,25 @@ pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let count = f.required(about("count", "How many arrive."), &COUNT_FROM_ONE);
     let payer = payer(f, world);
     let template = template(f, world, payer);
-    let source = Source { template, first, pace, count: count.unwrap_or(1) };
-    declare(world, name, SourceKind::Stream, source);
+    let count = count.unwrap_or(1);
+    flow::countable(f, world, name);
+    flow::new_stream(f, world, name, count);
+    all_arrive(f, &pace, first, count);
+    let before = flow::planned(world);
+    declare(world, name, SourceKind::Stream, Source { template, first, pace, count });
+    flow::all_fit(f, world, before);
+}
+
+/// Says so if some of `count` would never arrive.
+fn all_arrive(f: &mut Form<'_, '_>, pace: &Pace, first: Timestamp, count: u32) {
+    match pace {
+        Pace::Open(gap) => flow::all_come(f, "gap", gap, first, count),
+        Pace::Closed { clients, think: Latency::Never } if count > *clients => {
+            let text = format!("only the first {clients} of {count} would ever come");
+            f.problem(&f.span_of("think"), text, Some(format!("state `count = {clients}`")));
+        }
+        Pace::Closed { .. } => {}
+    }
 }
 
 /// When the others arrive: whatever became of the first ones, or as clients have their answers.
@@ -59,7 +77,7 @@ fn pace(f: &mut Form<'_, '_>) -> Pace {
     }
     match clients {
         Some(clients) => Pace::Closed { clients, think: think.unwrap_or(Latency::Fixed(Duration::ZERO)) },
-        None => Pace::Open(gap.unwrap_or(Latency::Never)),
+        None => Pace::Open(gap.unwrap_or(Latency::Fixed(Duration::ZERO))),
     }
 }
 

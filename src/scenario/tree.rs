@@ -1,6 +1,7 @@
 //! A parsed file: values with their places, in file order, and how a variant is laid over it.
 
 use super::problems::{Problem, Span};
+use super::texts;
 use toml::de::{DeTable, DeValue};
 
 /// A value and its place.
@@ -161,11 +162,13 @@ fn overlay_by_name(base: &[Node], over: &[Node]) -> Vec<Node> {
     merged
 }
 
-/// Parses `text`, or says everything that is wrong with its syntax.
+/// Parses `text`, or says everything that is wrong with its syntax and its texts.
 pub(super) fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
-        return Ok(table_of(table.get_ref(), text, Braces::No));
+        let table = table_of(table.get_ref(), text, Braces::No);
+        let unfit = texts::unfit(&table);
+        return if unfit.is_empty() { Ok(table) } else { Err(unfit) };
     }
     let problem = |error: &toml::de::Error| {
         let span = error.span().unwrap_or(text.len()..text.len());

@@ -28,7 +28,7 @@ pub(super) fn variant(f: &mut Form<'_, '_>) -> Option<Heading> {
     let title = f.text(about("title", "What it shows, in one line."));
     let seeds =
         f.optional(about("seeds", "The seeds that it is played with; those of the file by default."), &SEEDS);
-    let doc = "The laws that it must break in at least one run, and no other.";
+    let doc = "The laws that it must break in at least one run, and no other; `comes_to_rest` is a check and no law.";
     let breaks = f.texts(about("breaks", doc)).unwrap_or_default();
     let breaks = breaks.iter().filter_map(|word| law(f, word)).collect();
     let doc = "Routes, requests, arrivals and jobs of the file, by name, that it does not have.";
@@ -47,7 +47,10 @@ pub(super) fn variant(f: &mut Form<'_, '_>) -> Option<Heading> {
 
 fn law(f: &mut Form<'_, '_>, word: &Word) -> Option<Law> {
     let law = Law::ALL.into_iter().find(|law| law.name() == word.text);
-    if law.is_none() {
+    if word.text == "comes_to_rest" {
+        let help = Some("a run that does not come to rest has failed, whatever the variant shows".to_owned());
+        f.problem(&word.span, "`comes_to_rest` is a check and no law: it cannot be declared broken", help);
+    } else if law.is_none() {
         f.unknown("law", word, Law::ALL.map(Law::name));
     }
     law

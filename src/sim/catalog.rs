@@ -170,6 +170,8 @@ pub struct Limits {
     pub calls_per_route_max: u32,
     /// Retries whose worst case must fit the request's cap too.
     pub reserve_retries: u32,
+    /// Whether there are breakers at all.
+    pub breakers: Breakers,
     /// Probes that a half-open breaker lets through at once.
     pub probes_max: u32,
     /// How long a probe may be silent before another is let through; `None` is for ever.
@@ -188,6 +190,15 @@ pub struct Limits {
     pub terminal_scope: FuseScope,
 }
 
+/// Whether breakers guard the fault domains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Breakers {
+    /// One guards each.
+    Present,
+    /// None does: there is nothing to reset.
+    Absent,
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -197,6 +208,7 @@ impl Default for Limits {
             hint_max: Duration::MAX,
             calls_per_route_max: u32::MAX,
             reserve_retries: 0,
+            breakers: Breakers::Present,
             probes_max: u32::MAX,
             probe_timeout: None,
             route_legs_max: u32::MAX,

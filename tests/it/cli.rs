@@ -346,6 +346,18 @@ fn what_is_no_scenario_is_refused_with_a_reason() {
     assert!(!place.path().join("lab-output").exists(), "nothing was played");
 }
 
+/// A device has no size and no end.
+#[cfg(unix)]
+#[test]
+fn what_is_not_a_regular_file_is_not_read() {
+    let place = Place::new("device");
+    for device in ["/dev/zero", "/dev/null"] {
+        let reason = format!("`{device}` is not a regular file");
+        line(&place, &format!("--scenario {device}")).fails(3, &["error: ", &reason]);
+        line(&place, &format!("check {device}")).fails(3, &["error: ", &reason]);
+    }
+}
+
 #[test]
 fn one_bad_scenario_of_two_plays_neither() {
     let place = Place::new("one-bad");

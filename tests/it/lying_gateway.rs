@@ -399,6 +399,40 @@ fn a_bench_that_ends_early() {
 }
 
 #[test]
+fn a_leg_after_the_winner() {
+    let lie: Lie = |_, what, tell| {
+        tell(*what);
+        if let What::Acted(Action::Reply { request, .. }) = what {
+            tell(What::CallBegun {
+                call: CallId(77),
+                request: *request,
+                route: RouteId(2),
+                credential: CredentialId(2),
+                scripted: Scripted::Foreseen,
+            });
+        }
+    };
+    check("hedging", "base", lie, Law::NoCallAfterReply, "req-hedged");
+}
+
+#[test]
+fn a_call_through_an_open_breaker() {
+    let lie: Lie = |_, what, tell| {
+        if let What::Acted(Action::Reply { request, outcome: Outcome::AllGated { .. }, .. }) = what {
+            tell(What::CallBegun {
+                call: CallId(77),
+                request: *request,
+                route: RouteId(0),
+                credential: CredentialId(0),
+                scripted: Scripted::Foreseen,
+            });
+        }
+        tell(*what);
+    };
+    check("circuit", "base", lie, Law::BreakerRespected, "primary");
+}
+
+#[test]
 fn a_call_with_a_number_that_is_not_its_own() {
     let lie: Lie = |_, what, tell| {
         with_action(what, tell, |action| {

@@ -13,6 +13,7 @@ mod lying_gateway;
 mod mutated_scenarios;
 mod pages;
 mod planted_defects;
+mod planted_machine_defects;
 mod readme;
 mod reference;
 mod support;

@@ -139,7 +139,10 @@ impl Page {
 
     fn laws(&mut self) {
         self.heading("Laws");
-        self.line("They hold in every run of every scenario, unless a variant `breaks` them.\n");
+        self.line("They hold in every run of every scenario, unless a variant `breaks` them. That a run comes to rest");
+        self.line(
+            "(`comes_to_rest`) is a check of every run and no law: no variant may declare it broken.\n",
+        );
         self.line("| law | |\n|---|---|");
         for law in Law::ALL {
             self.line(&format!("| `{}` | {} |", law.name(), law.sentence()));

@@ -7,7 +7,7 @@ use crate::policy::eligibility::exclusions;
 use crate::policy::health;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Scope};
-use crate::sim::Entry;
+use crate::sim::{Breakers, Entry};
 use crate::units::BreakerId;
 
 impl Book<'_> {
@@ -121,12 +121,10 @@ impl Book<'_> {
                 self.alerts.free(what);
                 self.told.set(what, Timestamp::ZERO);
             }
-            // One that never moved may not be there at all: a gateway without breakers has nothing to reset.
-            Command::ResetBreaker(id) => {
-                if self.breaker(id).is_some_and(|page| page.moves > 0) {
-                    self.move_breaker(entry, id, breaker::State::Closed, None);
-                }
-            }
+            Command::ResetBreaker(id) => match self.facts.limits.breakers {
+                Breakers::Present => self.move_breaker(entry, id, breaker::State::Closed, None),
+                Breakers::Absent => {}
+            },
             Command::ResetHealth(id) => {
                 if let Some(page) = self.healths.get_mut(id.index()) {
                     let was_sick = page.state == health::State::Unhealthy;

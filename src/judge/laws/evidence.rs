@@ -3,7 +3,7 @@
 use super::Ruling;
 use super::replies::Reply;
 use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Access, Book, CallPhase, Truth};
+use crate::judge::book::{Access, Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::health::State;
 use crate::sim::{Entry, What};
@@ -176,9 +176,7 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
     let found = match reply.outcome {
         Outcome::NoEligibleRoute => book.routes().find(|route| book.truth(id, *route).reasons.is_empty()),
         Outcome::AllGated { .. } | Outcome::NoCandidate { .. } => book.routes().find(|route| {
-            !awaits_in_vain(book, id, *route, reply.at)
-                && book.is_usable(id, *route, reply.at)
-                && !is_full(book, id, *route)
+            !awaits_in_vain(book, id, *route, reply.at) && book.is_usable(id, *route, reply.at)
         }),
         Outcome::Answered { .. }
         | Outcome::Truncated { .. }
@@ -195,21 +193,6 @@ pub(super) fn no_false_no_candidate(book: &Book<'_>, reply: &Reply) -> Ruling {
             format!("{who} is answered {what} while {} can be used", book.route_name(route))
         }
     }))
-}
-
-/// Whether no slot is free, by the facts: on the route, for the request's task or for its tenant.
-fn is_full(book: &Book<'_>, id: RequestId, route: RouteId) -> bool {
-    let Some(payer) = book.request(id).map(|page| page.payer) else { return false };
-    let limits = &book.facts.limits;
-    let (mut of_route, mut of_task, mut of_tenant) = (0, 0, 0);
-    for call in book.calls().iter().filter(|call| call.phase == CallPhase::Flying) {
-        of_route += u32::from(call.route == route);
-        of_task += u32::from(payer.task.is_some() && call.payer.task == payer.task);
-        of_tenant += u32::from(payer.tenant.is_some() && call.payer.tenant == payer.tenant);
-    }
-    of_route >= limits.route_legs_max
-        || of_task >= limits.task_legs_max
-        || of_tenant >= limits.tenant_legs_max
 }
 
 /// Whether a request just refused the wait that this route needs: it cannot be called at once.

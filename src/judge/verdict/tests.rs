@@ -170,6 +170,6 @@ fn a_law_that_is_meant_to_be_broken_must_be() {
     assert_eq!(word(law, &[law], &wrong).word, Word::BrokenAsDeclared);
     let unbroken = word(law, &[law], &right);
     assert_eq!(unbroken.word, Word::NotBroken);
-    assert_eq!(unbroken.details, ["variant base is meant to break it and did not in 1 runs"]);
+    assert_eq!(unbroken.details, ["variant base is meant to break it and did not in its run"]);
     assert_eq!(word(law, &[], &|_| ()).word, Word::NotExercised);
 }
