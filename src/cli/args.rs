@@ -111,6 +111,8 @@ pub(super) enum Command {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Say what provider responses mean: class, wait, scope, health, resend, and by which rule and fields
+    Classify(ClassifyArgs),
     /// Tell the story of one request: what was considered, called, paid, and why
     Why(WhyArgs),
     /// Play the suite three times, in three processes and at two event levels, and compare every byte
@@ -136,6 +138,31 @@ pub(super) enum Command {
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
         format: Format,
     },
+}
+
+/// Which responses to read, and how.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ClassifyArgs {
+    /// JSON objects (one a line, over several, or in a list), a HAR file, or the output of `curl -i`; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(super) file: PathBuf,
+    /// Words of your own, asked before the standard ones; or standard, as_sent, lenient_sdk, status_only, adr_113
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(super) dialect: Option<PathBuf>,
+    /// Who answered, where a response does not say
+    #[arg(long, value_name = "NAME")]
+    pub(super) provider: Option<String>,
+    /// What to print: a line each, for people or as JSON
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub(super) format: Print,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Print {
+    /// For people
+    Human,
+    /// For programs: one JSON object a line
+    Json,
 }
 
 /// Which request to tell about.

@@ -10,9 +10,9 @@ pub enum Exit {
     Failed = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// A scenario file is invalid or cannot be read.
+    /// A scenario, a response or a dialect is invalid or cannot be read.
     Invalid = 3,
-    /// Nothing was played, or nothing was checked.
+    /// Nothing was played, checked or classified.
     Nothing = 4,
     /// The guard caught an outbound attempt, whatever else held or failed.
     Caught = 5,
@@ -37,8 +37,8 @@ Exit codes:
   0   everything asked for was played, and every expectation and law held
   1   an expectation or a law failed
   2   the command line is wrong
-  3   a scenario file is invalid or cannot be read
-  4   nothing was played, or nothing was checked
+  3   a scenario file, a response or a dialect is invalid or cannot be read
+  4   nothing was played, nothing was checked, or there was nothing to classify
   5   the guard caught an outbound attempt, whatever else held or failed
   6   the guard is weaker than required, or the program was started with an open socket
   7   two plays of one seed differed

@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod classify;
 mod doctor;
 mod exit;
 mod guarded;
@@ -9,6 +10,7 @@ mod human;
 mod list;
 mod load;
 mod progress;
+mod responses;
 mod run;
 mod schema;
 mod terminal;
@@ -60,6 +62,7 @@ fn act(cli: Cli) -> Exit {
         Some(Command::Run(args)) => run::run(&args, &mut guarded, &terminal),
         Some(Command::List { format }) => list::list(format, &terminal),
         Some(Command::Check { files }) => check::check(&files, &terminal),
+        Some(Command::Classify(args)) => classify::classify(&args, &terminal),
         Some(Command::Why(args)) => why::why(&args, &terminal),
         Some(Command::Verify { scenarios, seed, guard: _ }) => {
             verify::verify(&scenarios, seed, guarded.requirement(), &terminal)
@@ -80,6 +83,7 @@ const fn requirement(cli: &Cli) -> Requirement {
         Some(
             Command::List { .. }
             | Command::Check { .. }
+            | Command::Classify(_)
             | Command::Why(_)
             | Command::Schema { .. }
             | Command::Doctor { .. },
@@ -95,6 +99,7 @@ fn forget(cli: &Cli) {
         Some(
             Command::List { .. }
             | Command::Check { .. }
+            | Command::Classify(_)
             | Command::Why(_)
             | Command::Verify { .. }
             | Command::Schema { .. }

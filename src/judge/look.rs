@@ -36,7 +36,9 @@ impl Observer for Judge<'_> {
                 self.begun(entry, (call, request), (route, credential), scripted);
             }
             What::CallVisible { call } => self.visible(entry, call),
-            What::CallEnded { call, truth, code: _, receipt } => self.ended(entry, call, truth, receipt),
+            What::CallEnded { call, truth, health, code: _, receipt } => {
+                self.ended(entry, call, (truth, health), receipt);
+            }
             What::CallLost { call } => self.lost(entry, call),
             What::Considered { request, candidates } => self.considered(entry, request, candidates),
             What::Acted(action) => self.acted(entry, action),
@@ -77,14 +79,20 @@ impl Judge<'_> {
     }
 
     #[inline(never)]
-    fn ended(&mut self, entry: &Entry<'_>, call: CallId, truth: Option<Class>, receipt: &Receipt) {
+    fn ended(
+        &mut self,
+        entry: &Entry<'_>,
+        call: CallId,
+        (truth, health): (Option<Class>, Option<Signal>),
+        receipt: &Receipt,
+    ) {
         self.laws.ended(&self.book, entry, call, truth);
         if let Some(page) = self.book.call(call) {
             let invoice = page.read(truth, receipt);
             self.metrics.billed(page, &invoice, entry.at);
             self.findings.billed(&self.book, entry, page, &invoice);
         }
-        self.book.end(entry, call, truth, receipt);
+        self.book.end(entry, call, (truth, health), receipt);
     }
 
     #[inline(never)]

@@ -5,6 +5,7 @@ mod bounds;
 mod breaker;
 mod civil;
 mod expectations;
+mod faults;
 mod findings;
 mod flow;
 mod form;
@@ -70,6 +71,9 @@ pub struct Variant {
     pub seeds: RangeInclusive<u64>,
     /// The laws that it must break in at least one run; it may break no other.
     pub breaks: Vec<Law>,
+    /// How its policy reads responses, as the file says it; empty is the standard dialect. The failures in the setup
+    /// have been read in it already.
+    pub dialect: String,
     setup: Setup,
 }
 

@@ -81,7 +81,7 @@ fn the_suite_passes_with_a_line_a_scenario_and_a_verdict_line() {
 #[test]
 fn the_help_reads_well() {
     let place = Place::new("help");
-    for command in ["", "run", "list", "check", "why", "verify", "schema", "doctor"] {
+    for command in ["", "run", "list", "check", "classify", "why", "verify", "schema", "doctor"] {
         let help = line(&place, &format!("{command} --help")).holds();
         let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
         let name = if command.is_empty() { "help".to_owned() } else { format!("help-{command}") };
@@ -169,7 +169,8 @@ fn scenarios_are_named_repeated_listed_or_all() {
         (names.join(" "), said["acceptance"]["scope"].as_str().unwrap().to_owned())
     };
     let is = |names: &str, scope: &str| (names.to_owned(), scope.to_owned());
-    let all = "routing bounded-429 terminal-errors circuit hedging budget-audit quota-cascade";
+    let all: Vec<&str> = faultlab::suite::embedded().iter().map(|one| one.name).collect();
+    let all = &all.join(" ");
     assert_eq!(played("--scenario bounded-429"), is("bounded-429", "partial"));
     assert_eq!(
         played("run --scenario budget-audit --scenario routing"),

@@ -5,6 +5,7 @@
 mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
+mod classify;
 mod cli;
 mod determinism;
 mod goldens;
@@ -22,5 +23,7 @@ mod schemas;
 mod shell;
 mod support;
 mod tidy;
+mod wire_properties;
+mod wire_vectors;
 #[cfg(target_os = "linux")]
 mod wrappers;

@@ -181,7 +181,12 @@ fn floats(path: &str, text: &str) -> Vec<String> {
 }
 
 fn lengths(path: &str, text: &str) -> Vec<String> {
-    let most = if path == "ARCHITECTURE.md" { 150 } else { LINES_MAX };
+    let most = match path {
+        "ARCHITECTURE.md" => 150,
+        // Made from tables, and as long as they are.
+        "docs/policy.md" | "docs/scenario.md" | "docs/taxonomy.md" => 5_000,
+        _ => LINES_MAX,
+    };
     let lines = text.lines().count();
     let counts = path.ends_with(".rs") || path.ends_with(".md");
     if counts && lines > most { vec![format!("{path}: {lines} lines, at most {most}")] } else { Vec::new() }

@@ -4,6 +4,7 @@ use crate::gateway::{Answer, Bill, Delivery, Payer, Receipt, Request, SideEffect
 use crate::policy::breaker;
 use crate::policy::health;
 use crate::policy::ledger::Amount;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
@@ -216,6 +217,8 @@ pub struct CallPage {
     pub visible: Option<Timestamp>,
     /// What its failure truly means.
     pub truth: Option<Class>,
+    /// What it truly says about health, where that is not what its class says.
+    pub health: Option<Signal>,
     /// The most it can cost and use, from the true prices and the estimate.
     pub worst_case: Amount,
     /// The tenant's window that it is charged to.
@@ -253,6 +256,7 @@ impl CallPage {
         task_serial: 0,
         visible: None,
         truth: None,
+        health: None,
         worst_case: Amount::ZERO,
         window: 0,
         reserved: None,
@@ -274,6 +278,12 @@ impl CallPage {
     pub fn meaning(&self) -> Option<Class> {
         let is_over = matches!(self.phase, CallPhase::Ended);
         self.truth.or(self.fired).or(self.stopped).or(if is_over { None } else { Some(Class::Cancelled) })
+    }
+
+    /// What its result truly means, if that says nothing about health.
+    pub fn neutral(&self) -> Option<Class> {
+        let says = |class: &Class| self.health.unwrap_or(class.meaning());
+        self.meaning().filter(|class| says(class) == Signal::Neutral)
     }
 
     /// What a receipt says of it, before it is over.

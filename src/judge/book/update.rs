@@ -5,6 +5,7 @@ use crate::gateway::{Answer, Command, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
 use crate::policy::health;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Scope};
 use crate::sim::{Breakers, Entry};
 use crate::units::BreakerId;
@@ -210,7 +211,7 @@ impl Book<'_> {
         &mut self,
         entry: &Entry<'_>,
         call: CallId,
-        truth: Option<Class>,
+        (truth, health): (Option<Class>, Option<Signal>),
         receipt: &Receipt,
     ) {
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
@@ -220,11 +221,10 @@ impl Book<'_> {
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);
+        page.health = health.filter(|_| was_wanted);
         page.billed = Some(billed.money);
-        self.stimulus = match page.meaning() {
-            Some(class) if class.is_neutral() => Stimulus::NeutralResult(call),
-            Some(_) | None => Stimulus::Other,
-        };
+        self.stimulus =
+            if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
         let (request, serial, route) = (page.request, page.serial, page.route);
         let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
         self.free(call);
