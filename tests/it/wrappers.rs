@@ -2,12 +2,16 @@
 
 use crate::support::Place;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 #[test]
 fn a_pass_is_said_in_one_last_line() {
+    if !can_read() {
+        return;
+    }
     let place = Place::new("wrapper-pass");
     let output = play(&place, Path::new(env!("CARGO_BIN_EXE_faultlab")));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -21,6 +25,9 @@ fn a_pass_is_said_in_one_last_line() {
 
 #[test]
 fn the_program_and_the_file_both_have_to_say_it() {
+    if !can_read() {
+        return;
+    }
     let place = Place::new("wrapper-fail");
     play(&place, Path::new(env!("CARGO_BIN_EXE_faultlab")));
     let good = fs::read_to_string(place.path().join("out/summary.json")).unwrap();
@@ -47,6 +54,15 @@ fn the_program_and_the_file_both_have_to_say_it() {
             "{said}"
         );
     }
+}
+
+/// Whether this system has what the wrapper reads with. Every Ubuntu does; a bare toolchain may not.
+fn can_read() -> bool {
+    let found = Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        writeln!(std::io::stderr(), "not checked: there is no python3 here").expect("standard error is open");
+    }
+    found
 }
 
 /// A program that leaves this summary and ends with this code.
