@@ -90,7 +90,7 @@ kinds! {
     CallVisible "call_visible" World [Request Call Route]
     /// A call is over and billed.
     CallEnded "call_ended" World [
-        Request Call Route Elapsed Result Truth Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
+        Request Call Route Elapsed Result Truth Signal Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
         AudioTokens OutputTokens Bill
     ]
     /// A cancelled call will never be billed.
@@ -118,7 +118,9 @@ kinds! {
         ProjectedTokens CapTokens
     ]
     /// What a failure means.
-    Classified "classified" Gateway [Request Call Route Class Code Rule Scope Resend Hint HintAt]
+    Classified "classified" Gateway [
+        Request Call Route Class Code Rule Scope Resend Hint HintAt Signal
+    ]
     /// What a result said about health.
     Signalled "signalled" Gateway [
         Request Call Route Signal Class Standing Breaker BreakerFailures Health HealthFailures

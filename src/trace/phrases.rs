@@ -51,7 +51,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
             "{call} on {route} is taken for {class} ({code}, by rule {rule})",
             "; it concerns the {scope}",
             resend(word(Field::Resend)),
-            "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}]",
+            "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}][; {signal} to health]",
         ],
         Kind::Signalled => vec![
             "{call} counts as {signal}[ ({class})]",
@@ -239,7 +239,9 @@ fn script(word: &str) -> &'static str {
 fn result(word: &str) -> &'static str {
     match word {
         "answered" => "{call} on {route} ends after {elapsed_ns} with an answer",
-        "failed" => "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}]",
+        "failed" => {
+            "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}][, {signal} to health]"
+        }
         "cancelled" => "{call} on {route}, cut off, ends after {elapsed_ns}",
         _ => "{call} on {route} ends after {elapsed_ns}: {result}",
     }

@@ -4,6 +4,7 @@ use super::{Sink, Teller};
 use crate::gateway::{Answer, Bill, Command, Delivery, FuseScope, Receipt, Request, SideEffect, Wait};
 use crate::policy::ledger::Amount;
 use crate::policy::prices::Tier;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::{Declared, Scripted, TaskEnd};
 use crate::trace::field::Field;
@@ -216,6 +217,7 @@ impl<S: Sink> Teller<'_, S> {
         &mut self,
         call: CallId,
         truth: Option<Class>,
+        health: Option<Signal>,
         code: Option<Name>,
         receipt: &Receipt,
     ) {
@@ -229,6 +231,9 @@ impl<S: Sink> Teller<'_, S> {
         self.word(Field::Result, result);
         if let Some(truth) = truth {
             self.word(Field::Truth, truth.label());
+        }
+        if let Some(health) = health {
+            self.word(Field::Signal, health.label());
         }
         self.name_if(Field::Code, code.or(told));
         self.input_tokens(&receipt.usage);

@@ -99,7 +99,8 @@ fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     let results = [Answer::Cancelled, Answer::Failed(rate_limited(catalog, Hint::Absent))];
     for result in results {
         let receipt = Receipt { result, usage, bill: Bill::Unknown };
-        stage.then(What::CallEnded { call, truth: Some(Class::Overload), code: None, receipt: &receipt });
+        let (truth, health) = (Some(Class::Overload), Some(Signal::Neutral));
+        stage.then(What::CallEnded { call, truth, health, code: None, receipt: &receipt });
     }
 }
 
@@ -136,7 +137,8 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         stage.decide(Decision::Denied { request: REQUEST, route: FALLBACK, denied });
     }
     for hint in [Hint::After(ms(30_000)), Hint::At(at(31_000))] {
-        stage.decide(Decision::Classified { call, diagnosis: rate_limited(catalog, hint) });
+        let diagnosis = Diagnosis { health: Some(Signal::Bad), ..rate_limited(catalog, hint) };
+        stage.decide(Decision::Classified { call, diagnosis });
     }
     let transition = breaker::Transition {
         from: breaker::State::Closed,
