@@ -157,6 +157,7 @@ impl Sink for Lanes {
             | Text::Call(..)
             | Text::Members(..)
             | Text::Credentials(..)
+            | Text::Classes(..)
             | Text::Reasons(..) => self.joined(key, text),
         }
     }

@@ -52,8 +52,12 @@ kinds! {
     // Facts.
     /// The limits that the policy promises to keep, and the versions.
     DeclaredLimits "declared_limits" World [
-        AttemptsMax LegsMax AttemptCostMax AttemptTokensMax HintMax RouteLegsMax TaskLegsMax TenantLegsMax
-        CallsPerTask CallsPerRun TerminalScope PolicyVersion PricesVersion RegistryVersion
+        AttemptsMax CallsPerRouteMax SeeksMax LegsMax AttemptCostMax AttemptTokensMax ReserveRetries Reserve
+        HintMax AttemptTimeout FirstByteTimeout IdleTimeout ReceiptMax RouteLegsMax TaskLegsMax TenantLegsMax
+        QueueMax CallsPerTask CallsPerRun TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
+        UnhealthyAfter HealthCooldown OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize
+        BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter
+        LateResults NeutralResults Boundary PolicyVersion PricesVersion RegistryVersion
     ]
     /// A tenant and its cap.
     DeclaredTenant "declared_tenant" World [Tenant Cap CapTokens WindowLength]

@@ -123,6 +123,7 @@ const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a 
                       [, {route_legs_max} at a time on a route][, {task_legs_max} at a time for a task]\
                       [, {tenant_legs_max} at a time for a tenant][, {calls_per_task} calls a task]\
                       [, {calls_per_run} calls in all][, a terminal fault stops the {terminal_scope}]\
+                      [, a breaker opens on {opens_on}: {opens_after}][ of {opens_of}][, for {open_for_ns}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
 const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\

@@ -3,6 +3,7 @@
 
 mod claims;
 mod facts;
+mod limits;
 
 use super::field::{Field, Unit};
 use super::roll::Roll;
