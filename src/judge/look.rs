@@ -39,7 +39,7 @@ impl Observer for Judge<'_> {
                 self.begun(entry, (call, request), (route, credential), scripted);
             }
             What::CallVisible { call } => self.visible(entry, call),
-            What::CallEnded { call, truth, health, code, receipt } => {
+            What::CallEnded { call, truth, health, code, status: _, receipt } => {
                 self.ended(entry, call, &Ended { truth, health, code }, receipt);
             }
             What::CallLost { call } => self.lost(entry, call),

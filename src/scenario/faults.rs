@@ -123,6 +123,7 @@ fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedRepl
         truth: one.truth?,
         health: one.health,
         code: names.intern(&one.case),
+        status: one.input.status,
     })
 }
 
@@ -161,7 +162,8 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
 /// What a failed response of a status and a code is, and what the gateway hears in it.
 pub(super) fn heard(response: &Response<'_>, ear: &Ear, names: &mut Names) -> FailedReply {
     let told = hear(response, ear.dialect(), names);
-    FailedReply { told, ..FailedReply::told_truly(diagnose(response, names)) }
+    let status = response.status;
+    FailedReply { told, status, ..FailedReply::told_truly(diagnose(response, names)) }
 }
 
 #[cfg(test)]

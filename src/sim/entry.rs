@@ -89,6 +89,8 @@ pub enum What<'a> {
         health: Option<Signal>,
         /// The name of the failure.
         code: Option<Name>,
+        /// The HTTP status; `None` if no HTTP response was taken in.
+        status: Option<u16>,
         /// What the gateway is told.
         receipt: &'a Receipt,
     },

@@ -149,8 +149,8 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
         }
         Event::End { call, stamp } => {
             if world.is_current(call, stamp) {
-                let End { receipt, truth, health, code, origin } = world.end(call);
-                let what = What::CallEnded { call, truth, health, code, receipt: &receipt };
+                let End { receipt, truth, health, code, status, origin } = world.end(call);
+                let what = What::CallEnded { call, truth, health, code, status, receipt: &receipt };
                 let cause = scribe.write(at, Some(origin), what);
                 tell(world, at, cause, Input::Ended(call, receipt), scribe, effects);
             }

@@ -56,13 +56,15 @@ pub struct FailedReply {
     pub health: Option<Signal>,
     /// Its name.
     pub code: Name,
+    /// The HTTP status; `None` if there was no HTTP response.
+    pub status: Option<u16>,
 }
 
 impl FailedReply {
-    /// A failure that means what the gateway is told.
+    /// A failure that means what the gateway is told, without an HTTP response.
     pub const fn told_truly(diagnosis: Diagnosis) -> FailedReply {
         let Diagnosis { class, health, code, .. } = diagnosis;
-        FailedReply { told: Some(diagnosis), truth: class, health, code }
+        FailedReply { told: Some(diagnosis), truth: class, health, code, status: None }
     }
 }
 

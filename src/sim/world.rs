@@ -365,7 +365,7 @@ impl<'s> World<'s> {
         if let Some(cancelled) = served.cancelled_at {
             let receipt = served.cut_short(upstream.on_cancel.bill, full, cancelled);
             let truth = Some(Class::Cancelled);
-            return End { receipt, truth, health: None, code: None, origin: served.origin };
+            return End { receipt, truth, health: None, code: None, status: None, origin: served.origin };
         }
         let (usage, money) = full;
         let failure = match served.source {
@@ -378,6 +378,7 @@ impl<'s> World<'s> {
             truth: failure.map(|failure| failure.truth),
             health: failure.and_then(|failure| failure.health),
             code: failure.map(|failure| failure.code),
+            status: failure.map_or(Some(ANSWERED), |failure| failure.status),
             origin: served.origin,
         }
     }
@@ -396,6 +397,9 @@ impl<'s> World<'s> {
     }
 }
 
+/// The HTTP status of an answer.
+const ANSWERED: u16 = 200;
+
 /// The end of a call.
 pub(super) struct End {
     /// What the gateway is told.
@@ -406,6 +410,8 @@ pub(super) struct End {
     pub(super) health: Option<Signal>,
     /// The name of the failure.
     pub(super) code: Option<Name>,
+    /// The HTTP status; `None` if no HTTP response was taken in.
+    pub(super) status: Option<u16>,
     /// The entry that caused it.
     pub(super) origin: u64,
 }

@@ -283,6 +283,8 @@ fields! {
     Scripted "scripted" Word
     /// How the call or the task ended.
     Result "result" Word
+    /// The HTTP status of the response.
+    HttpStatus "http_status" Count
     /// What the failure truly means.
     Truth "truth" Word
     /// What the gateway takes the failure for.

@@ -94,7 +94,7 @@ kinds! {
     CallVisible "call_visible" World [Request Call Route]
     /// A call is over and billed.
     CallEnded "call_ended" World [
-        Request Call Route Elapsed Result Truth Signal Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
+        Request Call Route Elapsed Result HttpStatus Truth Signal Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
         AudioTokens OutputTokens Bill
     ]
     /// A cancelled call will never be billed.

@@ -241,7 +241,7 @@ fn result(word: &str) -> &'static str {
     match word {
         "answered" => "{call} on {route} ends after {elapsed_ns} with an answer",
         "failed" => {
-            "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}][, {signal} to health]"
+            "{call} on {route} fails after {elapsed_ns}: [{http_status} ]{code}[, in truth {truth}][, {signal} to health]"
         }
         "cancelled" => "{call} on {route}, cut off, ends after {elapsed_ns}",
         _ => "{call} on {route} ends after {elapsed_ns}: {result}",

@@ -65,7 +65,11 @@ pub(crate) fn check(scenario: &str, variant: &str, lie: Lie, law: Law, says: &st
 
 const THOUSANDTH: Money = Money::from_picos(1_000_000_000);
 
-pub(crate) fn with_candidates(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Vec<Candidate>)) {
+pub(crate) fn with_candidates(
+    what: &What<'_>,
+    tell: &mut dyn FnMut(What<'_>),
+    change: impl Fn(&mut Vec<Candidate>),
+) {
     if let What::Considered { request, candidates } = what {
         let mut candidates = candidates.to_vec();
         change(&mut candidates);
@@ -216,9 +220,9 @@ fn a_true_limit_that_is_told_to_health_as_an_overload() {
 #[test]
 fn a_truth_that_was_another() {
     let lie: Lie = |_, what, tell| {
-        if let What::CallEnded { call, truth: Some(Class::RateLimit), health, code, receipt } = what {
+        if let What::CallEnded { call, truth: Some(Class::RateLimit), health, code, status, receipt } = what {
             let (truth, health) = (Some(Class::Funds), *health);
-            tell(What::CallEnded { call: *call, truth, health, code: *code, receipt });
+            tell(What::CallEnded { call: *call, truth, health, code: *code, status: *status, receipt });
         } else {
             tell(*what);
         }
@@ -270,7 +274,13 @@ fn a_bill_that_is_made_small() {
             }
         });
     };
-    check("routing", "base", settled, Law::BooksBalance, "settled at $0.001 and 12000 tokens, its receipt says $0.018");
+    check(
+        "routing",
+        "base",
+        settled,
+        Law::BooksBalance,
+        "settled at $0.001 and 12000 tokens, its receipt says $0.018",
+    );
     let closed: Lie = |_, what, tell| {
         with_action(what, tell, |action| {
             if let Action::Close { spent, .. } = action {
@@ -292,13 +302,14 @@ fn a_bill_that_is_made_small() {
 #[test]
 fn a_bill_that_was_larger() {
     let lie: Lie = |_, what, tell| {
-        if let What::CallEnded { call, truth, health, code, receipt } = what {
+        if let What::CallEnded { call, truth, health, code, status, receipt } = what {
             let bill = Bill::Exact(Money::from_picos(900_000_000_000));
             tell(What::CallEnded {
                 call: *call,
                 truth: *truth,
                 health: *health,
                 code: *code,
+                status: *status,
                 receipt: &Receipt { bill, ..**receipt },
             });
         } else {

@@ -179,9 +179,8 @@ impl<S: Sink> Teller<'_, S> {
     pub(super) fn ended(
         &mut self,
         call: CallId,
-        truth: Option<Class>,
-        health: Option<Signal>,
-        code: Option<Name>,
+        (truth, health): (Option<Class>, Option<Signal>),
+        (code, status): (Option<Name>, Option<u16>),
         receipt: &Receipt,
     ) {
         self.call(call);
@@ -192,6 +191,9 @@ impl<S: Sink> Teller<'_, S> {
             Answer::Cancelled => ("cancelled", None),
         };
         self.word(Field::Result, result);
+        if let Some(status) = status {
+            self.count(Field::HttpStatus, u64::from(status));
+        }
         if let Some(truth) = truth {
             self.word(Field::Truth, truth.label());
         }

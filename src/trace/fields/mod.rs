@@ -49,8 +49,8 @@ pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl
         What::Operated { command } => teller.operated(command),
         What::CallBegun { call, credential, scripted, .. } => teller.begun(call, credential, scripted),
         What::CallVisible { call } | What::CallLost { call } => teller.call(call),
-        What::CallEnded { call, truth, health, code, receipt } => {
-            teller.ended(call, truth, health, code, receipt);
+        What::CallEnded { call, truth, health, code, status, receipt } => {
+            teller.ended(call, (truth, health), (code, status), receipt);
         }
         What::Considered { request, candidates } => teller.considered(request, candidates),
         What::Acted(action) => teller.acted(action),

@@ -124,7 +124,7 @@ fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     for result in results {
         let receipt = Receipt { result, usage, bill: Bill::Unknown };
         let (truth, health) = (Some(Class::Overload), Some(Signal::Neutral));
-        stage.then(What::CallEnded { call, truth, health, code: None, receipt: &receipt });
+        stage.then(What::CallEnded { call, truth, health, code: None, status: None, receipt: &receipt });
     }
 }
 
