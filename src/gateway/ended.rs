@@ -137,7 +137,7 @@ impl Gateway {
         let route = &self.registry.routes[info.route.index()];
         let hinted_route = hinted.map(|_| Bench::Route(info.route));
         let what = concerned(diagnosis.scope, &self.registry, route, info.credential).or(hinted_route);
-        if matches!(diagnosis.class, Class::RateLimit | Class::QuotaExhausted) {
+        if diagnosis.class.is_of_a_quota() {
             let quota = self.registry.quota(info.route, info.credential);
             self.requests.get_mut(info.request).limited.push(quota);
         }

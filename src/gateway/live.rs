@@ -174,8 +174,7 @@ impl Live {
 
     /// An optional leg met what stops. The first is kept, but identity, funds and compliance go before our own fault.
     pub(super) fn bar(&mut self, failure: Failure) {
-        let is_graver =
-            |known: Failure| failure.class.is_terminal() && !known.class.is_terminal();
+        let is_graver = |known: Failure| failure.class.is_terminal() && !known.class.is_terminal();
         if self.barred.is_none_or(is_graver) {
             self.barred = Some(failure);
         }

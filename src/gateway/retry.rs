@@ -134,12 +134,17 @@ impl Gateway {
         out.decide(Decision::RetryScheduled { request: id, at, delay, hint, route: pick.route, amount });
     }
 
-    /// At once on another quota; else on the same route, after the wait that it asks for; if that wait does not
-    /// fit, at once on another route; if the route has had its calls, as any fallback.
+    /// If a quota is used up, at once on another: first with another credential of the same route, which is the same
+    /// model. Else on the same route, after the wait that it asks for; if that wait does not fit, at once on another
+    /// route; if the route has had its calls, as any fallback.
     fn plan_same(&mut self, now: Timestamp, setback: &Setback, out: &mut Effects) -> Plan {
         let (id, route) = (setback.call.request, setback.call.route);
-        if let Ok(pick) = self.look(now, id, Field::OtherQuota, Record::Quote) {
-            return Plan::Try { at: now, pick, awaited: Some(pick.route) };
+        if setback.failure.class.is_of_a_quota() {
+            for field in [Field::OtherKey(route), Field::OtherQuota] {
+                if let Ok(pick) = self.look(now, id, field, Record::Quote) {
+                    return Plan::Try { at: now, pick, awaited: Some(pick.route) };
+                }
+            }
         }
         let backed_off = now.after(self.backoff(id));
         let asked = setback.hint.instant(now).unwrap_or(now);

@@ -47,6 +47,8 @@ pub(super) enum Field {
     Beside,
     /// All whose quota has not limited the request.
     OtherQuota,
+    /// Only this one, if it has a credential whose quota has not.
+    OtherKey(RouteId),
 }
 
 /// Where a look is written down.
@@ -227,7 +229,7 @@ impl Gateway {
                 return Verdict::Gated { gate, retry_at };
             }
         };
-        if field == Field::OtherQuota && live.limited.contains(&self.registry.quota(route, credential)) {
+        if field.is_of_another_quota() && live.limited.contains(&self.registry.quota(route, credential)) {
             return Verdict::Spent;
         }
         let pick = Pick { route, credential, worst_case: wanted };
@@ -284,9 +286,17 @@ fn best(order: &Order, usable: &[Usable], without: Option<usize>) -> Option<usiz
 impl Field {
     fn has(self, route: RouteId) -> bool {
         match self {
-            Field::Only(only) => route == only,
+            Field::Only(only) | Field::OtherKey(only) => route == only,
             Field::Except(other) => route != other,
             Field::Any | Field::Prefer(_) | Field::OtherQuota | Field::Beside => true,
+        }
+    }
+
+    /// Whether what has limited the request is left out.
+    fn is_of_another_quota(self) -> bool {
+        match self {
+            Field::OtherQuota | Field::OtherKey(_) => true,
+            Field::Any | Field::Prefer(_) | Field::Only(_) | Field::Except(_) | Field::Beside => false,
         }
     }
 }

@@ -69,7 +69,8 @@ impl Stops {
     /// Whether no fuse stops a call of this payer, and it would blow none.
     pub(super) fn permits(&self, payer: &Payer) -> bool {
         self.terminal.is_none()
-            && self.run.permits() && self.task(payer).is_none_or(|task| task.fuse.permits())
+            && self.run.permits()
+            && self.task(payer).is_none_or(|task| task.fuse.permits())
     }
 
     /// The terminal fault that closed the account of a project.

@@ -346,9 +346,19 @@ impl<'a> Play<'a> {
         dollars_milli: u64,
         hint: Hint,
     ) -> &mut Self {
+        self.end_for(call, truth, dollars_milli, (Scope::Model, hint))
+    }
+
+    /// The call ends with a failure that concerns this.
+    pub(crate) fn end_for(
+        &mut self,
+        call: CallId,
+        truth: Option<Class>,
+        dollars_milli: u64,
+        (scope, hint): (Scope, Hint),
+    ) -> &mut Self {
         let money = Money::from_picos(dollars_milli * 1_000_000_000);
         let result = truth.map_or(Answer::Answered, |class| {
-            let scope = Scope::Model;
             Answer::Failed(Diagnosis {
                 class,
                 scope,

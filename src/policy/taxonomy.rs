@@ -89,6 +89,11 @@ impl Class {
         matches!(self, Class::Funds | Class::Auth | Class::PolicyRefusal)
     }
 
+    /// Whether it says that a quota is used up, for a moment or for longer: another may not be.
+    pub const fn is_of_a_quota(self) -> bool {
+        matches!(self, Class::RateLimit | Class::QuotaExhausted)
+    }
+
     /// What it says about the upstream's health, by its very meaning. (What a *policy* does with it is
     /// [`Taxonomy::signal`].)
     pub const fn meaning(self) -> Signal {
@@ -215,8 +220,8 @@ pub struct Diagnosis {
 pub enum Remedy {
     /// End the request with the failure's own name.
     Stop,
-    /// Once on the same route, after the wait, if the wait fits; at once on a route with another quota; then
-    /// as [`Remedy::Fallback`].
+    /// If a quota is used up, at once on another, first that of another credential of the same route. Else once on
+    /// the same route, after the wait, if the wait fits; then as [`Remedy::Fallback`].
     WaitSameThenFallback,
     /// Another route, after the backoff.
     Fallback,

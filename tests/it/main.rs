@@ -20,6 +20,7 @@ mod planted_defects;
 mod planted_machine_defects;
 mod readme;
 mod reference;
+mod regressions;
 mod schemas;
 mod shell;
 mod support;

@@ -47,8 +47,8 @@ taught it and the law that it breaks, if it breaks one; the defaults break none.
 What a remedy does:
 
 * `stop`: the caller gets the failure by its real name; nothing else is called.
-* `wait_same_then_fallback`: at once on a route with another quota, if there is one; else on the same route after
-  the backoff and not before the response allows; else on another route.
+* `wait_same_then_fallback`: if a quota is used up, at once on another: with another credential of the same route, or
+  on another route. Else on the same route after the backoff and not before the response allows; else on another route.
 * `fallback`: after the backoff, on whatever route is best then.
 * `fallback_now`: the same at once.
 

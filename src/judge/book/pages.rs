@@ -61,8 +61,8 @@ pub struct RequestPage {
     pub terminal: Option<Fault>,
     /// The first that ends the request, whatever other legs do: of a needed call, or a policy refusal.
     pub stop: Option<Fault>,
-    /// The last true failure that an optional leg met while another was in flight, and for which the policy stops: the
-    /// others go on, but nothing new is called, and the reply names it.
+    /// The first true failure that an optional leg met while another was in flight, and for which the policy stops: the
+    /// others go on, but nothing new is called, and the reply names it. Identity, funds and compliance go first.
     pub barred: Option<Fault>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,

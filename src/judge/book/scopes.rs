@@ -49,9 +49,9 @@ pub struct RunPage {
     pub calls: u64,
     /// Its fuse, as the gateway says.
     pub fuse: Fuse,
-    /// The last true terminal fault, if such a fault stops the run: the one that is named.
+    /// The first true terminal fault, if such a fault stops the run: what is blown stays so, by its name.
     pub terminal: Option<Fault>,
-    /// For each project the last, if such a fault stops the account.
+    /// For each project the first, if such a fault stops the account.
     accounts: Vec<Option<Fault>>,
     /// Slots taken on each route, and for each tenant.
     routes: Vec<u32>,
@@ -182,11 +182,11 @@ impl Book<'_> {
                 let project = self.facts.credentials.get(key.index()).map(|key| key.project);
                 let account = project.and_then(|project| self.run.accounts.get_mut(project.index()));
                 if let Some(account) = account {
-                    *account = Some(fault);
+                    account.get_or_insert(fault);
                 }
             }
             FuseScope::Run => {
-                self.run.terminal = Some(fault);
+                self.run.terminal.get_or_insert(fault);
             }
         }
     }
@@ -197,11 +197,11 @@ impl Book<'_> {
         self.run.accounts.get(project.index()).copied().flatten()
     }
 
-    /// The terminal fault that closed every account with which a route can be called.
+    /// The terminal fault that closed the first account with which a route can be called, if the others are, too.
     pub fn all_closed(&self, route: RouteId) -> Option<Fault> {
         let pool = &self.route(route)?.pool;
-        let last = pool.last().and_then(|key| self.closed(*key))?;
-        pool.iter().all(|key| self.closed(*key).is_some()).then_some(last)
+        let first = pool.first().and_then(|key| self.closed(*key))?;
+        pool.iter().all(|key| self.closed(*key).is_some()).then_some(first)
     }
 
     /// Any account that a terminal fault closed.

@@ -18,9 +18,14 @@ impl Book<'_> {
         self.now = entry.at;
     }
 
+    /// The world tells the gateway something: what follows is its answer to that, and no longer to what was before.
+    fn meet(&mut self, stimulus: Stimulus) {
+        (self.stimulus, self.late) = (stimulus, None);
+    }
+
     /// A request came in.
     pub(in crate::judge) fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         let (slot, routes) = (request.id.index(), self.facts.routes.len());
         if slot >= self.requests.len() {
             self.grow(slot, request);
@@ -53,7 +58,7 @@ impl Book<'_> {
 
     /// A caller hung up.
     pub(in crate::judge) fn abandon(&mut self, entry: &Entry<'_>, request: RequestId) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.abandoned = Some(entry.at);
         }
@@ -84,7 +89,7 @@ impl Book<'_> {
 
     /// A timer of the gateway was due.
     pub(in crate::judge) fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         if let Wait::Health(health) = wait {
             self.machines.wake(entry.at, health);
         }
@@ -111,7 +116,9 @@ impl Book<'_> {
         };
         page.last = Some(fault);
         let stops = self.facts.machines.taxonomy.remedy(fault.class) == Remedy::Stop;
-        if stops && fault.leg == Leg::Optional && page.legs > own {
+        let is_first =
+            page.barred.is_none_or(|known| fault.class.is_terminal() && !known.class.is_terminal());
+        if stops && fault.leg == Leg::Optional && page.legs > own && is_first {
             page.barred = Some(fault);
         }
         if fault.class.is_terminal() {
@@ -124,7 +131,7 @@ impl Book<'_> {
 
     /// An operator intervened.
     pub(in crate::judge) fn operate(&mut self, entry: &Entry<'_>, command: Command) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         match command {
             Command::ResetBench(what) => {
                 self.benches.set(what, Timestamp::ZERO);
@@ -229,7 +236,7 @@ impl Book<'_> {
 
     /// The first output of a call left the upstream.
     pub(in crate::judge) fn show(&mut self, entry: &Entry<'_>, call: CallId) {
-        self.stimulus = Stimulus::Other;
+        self.meet(Stimulus::Other);
         let Some(page) = self.calls.get_mut(call.index()) else { return };
         page.visible.get_or_insert(entry.at);
         let (request, serial) = (page.request, page.serial);
@@ -258,10 +265,11 @@ impl Book<'_> {
         page.billed = Some(billed);
         let heard = heard(&self.facts.machines.taxonomy, receipt);
         page.heard = Heard { told: page.heard.told, ..heard };
-        self.stimulus =
+        let stimulus =
             if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
         let (request, serial, route) = (page.request, page.serial, page.route);
         let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
+        self.meet(stimulus);
         self.free(call);
         self.vacate(call);
         self.charge(call, billed);

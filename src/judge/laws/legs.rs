@@ -312,6 +312,39 @@ mod tests {
         check_in(&two_legs(), Law::TerminalKeepsItsName, answered_after(Class::Auth), broken, says);
     }
 
+    /// Which leg was optional is told by the facts: the one that began beside another, on whatever route it is, and
+    /// whatever the gateway calls it.
+    #[test]
+    fn a_fallback_is_needed_and_a_hedge_on_the_first_route_is_not() {
+        let met_by = |fallback: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let first = play.call(R, A);
+                play.at(80).end(first, Some(Class::Overload), 0);
+                let (needed, beside) = (play.call(R, B), play.at(200).call(R, A));
+                let (refused, route, answers) =
+                    if fallback == 1 { (needed, A, beside) } else { (beside, B, needed) };
+                play.at(300).end(refused, Some(Class::Auth), 0);
+                play.at(400).end(answers, None, 16).reply(R, Outcome::Answered { route }).close(R);
+            }
+        };
+        let says = "req/1 met auth on beta and is answered answered";
+        check_in(&two_legs(), Law::TerminalKeepsItsName, met_by(0), met_by(1), says);
+        let ends = |fallback: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let first = play.call(R, A);
+                play.at(80).end(first, Some(Class::Overload), 0);
+                let (needed, beside) = (play.call(R, B), play.at(200).call(R, A));
+                let refused = if fallback == 1 { needed } else { beside };
+                play.at(300).end(refused, Some(Class::Auth), 0);
+                play.reply(R, Outcome::Terminal { last: failure(Class::Auth) });
+            }
+        };
+        let says = "req/1 is answered terminal while 1 of its calls are in flight";
+        check_in(&two_legs(), Law::OptionalLegsHarmNothing, ends(1), ends(0), says);
+    }
+
     #[test]
     fn a_hedge_is_skipped_and_a_request_waits_only_for_a_true_reason() {
         let skipped = |why: HedgeSkip| {

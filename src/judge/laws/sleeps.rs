@@ -112,12 +112,13 @@ fn flaw(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::gateway::{Decision, Delivery};
+    use crate::gateway::{Command, Decision, Delivery};
     use crate::judge::Law;
     use crate::judge::play::*;
     use crate::policy::breaker::{State, Transition};
     use crate::policy::cooldown::Bench;
-    use crate::policy::taxonomy::{Class, Hint};
+    use crate::policy::taxonomy::{Class, Hint, Scope};
+    use crate::sim::What;
     use crate::units::{BreakerId, CredentialId, Money, RouteId, Timestamp};
 
     fn sleep(play: &mut Play<'_>, route: RouteId, until: Timestamp, amount: Money) {
@@ -155,6 +156,37 @@ mod tests {
         };
         check(Law::RetryAfterIsAFloor, limited(hint, A, 580), at_once, "req/1 calls alpha again at 80 ms");
         assert_eq!(played(limited(hint, B, 180)).laws.tally(Law::RetryAfterIsAFloor).exercised, 0);
+    }
+
+    /// Two sick routes each ask for a while; then one of them is called, and an operator may have freed it.
+    fn asked_by_both(freed: Option<RouteId>, again: RouteId) -> impl Fn(&mut Play<'_>) {
+        move |play| {
+            play.arrive(Delivery::Whole);
+            for (route, ms) in [(A, 500), (B, 300)] {
+                let call = play.call(R, route);
+                let asked = (Scope::Request, Hint::After(MS(ms)));
+                play.at(80).end_for(call, Some(Class::Overload), 0, asked);
+            }
+            if let Some(route) = freed {
+                play.say(What::Operated { command: Command::ResetBench(Bench::Route(route)) });
+            }
+            play.at(400);
+            let (at, delay, hint, amount) = (at(500), MS(100), MS(0), WORST.money);
+            play.decide(Decision::RetryScheduled { request: R, at, delay, hint, route: again, amount });
+            play.at(500).call(R, again);
+        }
+    }
+
+    #[test]
+    fn each_route_has_its_own_floor_until_an_operator_frees_it() {
+        let says = "req/1 plans to call alpha at 500 ms, which asked to be left alone until 580 ms";
+        let held = limited(Hint::After(MS(500)), A, 580);
+        check(Law::RetryAfterIsAFloor, held, asked_by_both(None, A), says);
+        let breaches =
+            |freed, again| played(asked_by_both(freed, again)).laws.tally(Law::RetryAfterIsAFloor).breaches;
+        assert_eq!(breaches(None, B), 0, "beta asked for less");
+        assert_eq!(breaches(Some(A), A), 0, "alpha is free");
+        assert_eq!(breaches(Some(B), A), 2, "alpha is not");
     }
 
     #[test]

@@ -25,6 +25,8 @@ const COMPOSED: [(&str, &[&str]); 4] = [
 const BUSY: Menu = &[
     ("policy.hedge.after", &["\"50 ms\"", "\"0 ms\"", "\"200 ms\"", "\"p95\""]),
     ("policy.hedge.legs_max", &["2", "3", "4"]),
+    ("policy.hedge.after", &["\"20 ms\"", "\"100 ms\""]),
+    ("policy.hedge.legs_max", &["3", "2"]),
     ("policy.retry.attempts_max", &["4", "2", "8"]),
     ("policy.retry.calls_per_route_max", &["2", "1", "4"]),
     ("policy.retry.backoff", COMPOSED[0].1),

@@ -33,7 +33,12 @@ const SHIPPED: [&str; 7] = [
 fn runner(cases: u32) -> TestRunner {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = asked.unwrap_or(cases);
-    TestRunner::new(Config { failure_persistence: None, cases, max_shrink_iters: 20_000, ..Config::default() })
+    TestRunner::new(Config {
+        failure_persistence: None,
+        cases,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    })
 }
 
 /// The end of a run that has none.
@@ -48,7 +53,13 @@ fn play(setup: &Setup) -> (RunVerdict, String) {
     let mut broken = String::new();
     for law in Law::ALL {
         for breach in &verdict.laws.tally(law).first {
-            broken.push_str(&format!("{}: entry {} at {}: {}\n", law.name(), breach.seq, breach.at, breach.sentence));
+            broken.push_str(&format!(
+                "{}: entry {} at {}: {}\n",
+                law.name(),
+                breach.seq,
+                breach.at,
+                breach.sentence
+            ));
         }
     }
     if ending.rest != Rest::Quiescent {
@@ -92,11 +103,21 @@ fn no_right_policy_breaks_a_law_in_any_world() {
             }
         };
         played.borrow_mut().1 += 1;
-        let (verdict, broken) = play(&scenario.variants[0].setup_for(world.seed));
+        let mut setup = scenario.variants[0].setup_for(world.seed);
+        world.twist(&mut setup);
+        let (verdict, broken) = play(&setup);
         for (law, times) in Law::ALL.iter().zip(exercised.borrow_mut().iter_mut()) {
             *times += verdict.laws.tally(*law).exercised;
         }
-        if broken.is_empty() { Ok(()) } else { Err(TestCaseError::fail(format!("\n{text}\n# seed {}\n{broken}", world.seed))) }
+        if broken.is_empty() {
+            Ok(())
+        } else {
+            Err(TestCaseError::fail(format!(
+                "\n{text}\n# seed {}, twists {}\n{broken}",
+                world.seed,
+                world.twists()
+            )))
+        }
     });
     if let Err(problem) = outcome {
         panic!("{}", problem.to_string().split("minimal failing input").next().unwrap_or_default());
@@ -107,8 +128,12 @@ fn no_right_policy_breaks_a_law_in_any_world() {
     }
     println!("{valid} of {drawn}");
     assert!(valid * 4 > drawn * 3, "{valid} of {drawn} worlds are scenarios");
-    let idle: Vec<&str> =
-        Law::ALL.iter().zip(exercised.borrow().iter()).filter(|law| *law.1 == 0).map(|law| law.0.name()).collect();
+    let idle: Vec<&str> = Law::ALL
+        .iter()
+        .zip(exercised.borrow().iter())
+        .filter(|law| *law.1 == 0)
+        .map(|law| law.0.name())
+        .collect();
     assert!(idle.is_empty(), "never put to the test: {idle:?}");
 }
 

@@ -2,6 +2,9 @@
 
 use super::knobs::policy;
 use super::menu::{Choices, Menu, braced, choices, chosen};
+use faultlab::policy::taxonomy::{Hint, Scope};
+use faultlab::sim::Setup;
+use faultlab::units::{Duration, Timestamp};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -18,6 +21,8 @@ pub(super) struct World {
     jobs: Vec<Job>,
     quotas: Vec<Choices>,
     orders: Vec<(Index, Index)>,
+    /// What failures concern, and when they say to come back, where no file can say it.
+    twists: Vec<(Index, Index)>,
     pub(super) seed: u64,
 }
 
@@ -53,11 +58,12 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let route = (choices(5), choices(2), vec(reply(), 1..4), vec((choices(3), reply()), 0..3));
     let route = route.prop_map(|(keys, cancel, replies, faults)| Route { keys, cancel, replies, faults });
     let job = (choices(4), vec((choices(3), request(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
-    let policy = (choices(12), choices(6), choices(8));
-    let traffic = (vec(request(8), 0..4), vec(request(10), 0..3), vec(job, 0..2));
-    let rest = (vec(choices(5), 0..3), vec(any::<(Index, Index)>(), 0..5), 0..1_000_000u64);
+    let policy = (choices(14), choices(4), choices(3));
+    let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
+    let pairs = |most| vec(any::<(Index, Index)>(), 0..most);
+    let rest = (vec(choices(5), 0..3), pairs(5), pairs(3), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
-        |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, seed))| World {
+        |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, twists, seed))| World {
             busy,
             any,
             parties,
@@ -67,6 +73,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             jobs,
             quotas,
             orders,
+            twists,
             seed,
         },
     )
@@ -95,7 +102,12 @@ const ROUTE: Menu = &[
     ("region", &["\"north\"", "\"south\""]),
     (
         "credentials",
-        &["[\"key-a\"]", "[\"key-a\", \"key-b\"]", "[\"key-a\", \"key-c\"]", "[\"key-c\", \"key-b\", \"key-a\"]"],
+        &[
+            "[\"key-a\"]",
+            "[\"key-a\", \"key-b\"]",
+            "[\"key-a\", \"key-c\"]",
+            "[\"key-c\", \"key-b\", \"key-a\"]",
+        ],
     ),
     ("latency_p95", &["\"100 ms\"", "\"0 ms\"", "\"5 s\""]),
     ("quality", &["5", "9"]),
@@ -170,6 +182,7 @@ const REPLY: Menu = &[
     ("first_byte", &["\"20 ms\"", "\"0 ms\""]),
     ("progress", &["\"30 ms\"", "\"400 ms\""]),
     ("retry_after", &["\"500 ms\"", "\"0 ms\"", "\"50 ms\"", "\"5 s\"", "\"200 s\""]),
+    ("retry_after", &["\"100 ms\"", "\"20 ms\"", "\"1 s\""]),
     ("bill", &["\"$0.001\"", "\"$0\"", "\"$0.09\""]),
     ("usage", &["{ input = 500, output = 100 }", "{ input = 90000, output = 1 }"]),
 ];
@@ -224,8 +237,12 @@ const JOB: Menu = &[
     ("tokens_max", &["3000", "20000"]),
 ];
 
-const STEP: Menu =
-    &[("times", &["2", "3"]), ("think", &["\"20 ms\""]), ("after", &[FIRST_STEP]), ("tenant", &["\"someone\""])];
+const STEP: Menu = &[
+    ("times", &["2", "3"]),
+    ("think", &["\"20 ms\""]),
+    ("after", &[FIRST_STEP]),
+    ("tenant", &["\"someone\""]),
+];
 
 const FIRST_STEP: &str = "the first step of its job";
 
@@ -263,13 +280,24 @@ const ORDERS: [(&str, &str); 13] = [
     ("project:theirs", ""),
 ];
 
+const SCOPES: [Option<Scope>; 6] = [
+    None,
+    Some(Scope::Request),
+    Some(Scope::Credential),
+    Some(Scope::Project),
+    Some(Scope::Model),
+    Some(Scope::Provider),
+];
+
 const TIMES: [&str; 8] = ["80 ms", "0 ms", "130 ms", "300 ms", "500 ms", "1 s", "1300 ms", "4 s"];
 
 const TOKENS: &str = "tokens = { input = 1000, output_max = 100 }\n";
 
 impl World {
     pub(super) fn toml(&self) -> String {
-        let mut t = String::from("format = 1\ntitle = \"any world\"\nstart = \"2027-03-13T23:59:58[America/Los_Angeles]\"\n");
+        let mut t = String::from(
+            "format = 1\ntitle = \"any world\"\nstart = \"2027-03-13T23:59:58[America/Los_Angeles]\"\n",
+        );
         t.push_str(&policy(&self.busy, &self.any));
         for (key, project) in [("key-a", "ours"), ("key-b", "ours"), ("key-c", "theirs")] {
             let _ = write!(t, "\n[[credential]]\nname = \"{key}\"\nproject = \"{project}\"\n");
@@ -294,6 +322,33 @@ impl World {
             }
         }
         t
+    }
+
+    /// The twists, as they are read here.
+    pub(super) fn twists(&self) -> String {
+        let words = self.twists.iter().map(|(scope, hint)| (scope.index(SCOPES.len()), hint.index(5)));
+        format!("{:?}", words.collect::<Vec<_>>())
+    }
+
+    /// Lets failures concern other things, and come back at other instants, than a file can say.
+    pub(super) fn twist(&self, setup: &mut Setup) {
+        let replies = setup.upstreams.iter_mut().flat_map(|upstream| {
+            upstream.script.iter_mut().chain(upstream.faults.iter_mut().map(|fault| &mut fault.reply))
+        });
+        let refusals = setup.quotas.iter_mut().map(|quota| &mut quota.refusal);
+        let failures = replies.chain(refusals).filter_map(|reply| reply.failure.as_mut());
+        // What is wrong with a credential is wrong with no other.
+        let failures = failures.filter(|failure| !failure.truth.is_terminal());
+        let told = failures.filter_map(|failure| failure.told.as_mut());
+        for (diagnosis, (scope, hint)) in told.zip(self.twists.iter().cycle()) {
+            diagnosis.scope = SCOPES[scope.index(SCOPES.len())].unwrap_or(diagnosis.scope);
+            diagnosis.hint = match hint.index(5) {
+                0 | 1 => diagnosis.hint,
+                2 => Hint::Absent,
+                3 => Hint::At(Timestamp::from_nanos(700_000_000)),
+                _ => Hint::After(Duration::from_millis(40)),
+            };
+        }
     }
 
     fn declare_parties(&self, t: &mut String) {
@@ -341,7 +396,11 @@ impl World {
             for (nth, (keys, request)) in job.steps.iter().enumerate() {
                 let mut keys = chosen(STEP, keys).replace(FIRST_STEP, &format!("[\"step-{at}-0\"]"));
                 if nth == 0 {
-                    keys = keys.lines().filter(|line| !line.starts_with("after")).map(|l| format!("{l}\n")).collect();
+                    keys = keys
+                        .lines()
+                        .filter(|line| !line.starts_with("after"))
+                        .map(|l| format!("{l}\n"))
+                        .collect();
                 }
                 let unfit = ["first", "count", "gap", "at", "task", "tenant"];
                 let keys = keys + &complete(without(request, &unfit));
@@ -354,11 +413,9 @@ impl World {
 impl Route {
     fn write(&self, at: usize, t: &mut String) {
         let mut keys = chosen(ROUTE, &self.keys);
-        for (key, value) in [
-            ("provider", "\"acme\""),
-            ("model", "\"large\""),
-            ("credentials", "[\"key-a\", \"key-c\"]"),
-        ] {
+        for (key, value) in
+            [("provider", "\"acme\""), ("model", "\"large\""), ("credentials", "[\"key-a\", \"key-c\"]")]
+        {
             if !keys.lines().any(|line| line.starts_with(&format!("{key} ="))) {
                 keys.push_str(&format!("{key} = {value}\n"));
             }
