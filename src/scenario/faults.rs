@@ -104,6 +104,9 @@ pub(super) fn failure(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Opt
 fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedReply> {
     let provider = f.required_text(about("provider", "In whose shape, as listed in docs/taxonomy.md."));
     let case = f.required_text(about("case", "Which of its failures: `daily_quota`."));
+    let doc = "How long the response asks to stay away, in place of what is listed there: whole seconds in the \
+               header `retry-after`, else in `retry-after-ms`.";
+    let retry_after = f.optional(about("retry_after", doc), &DURATION);
     let (provider, case) = (provider?, case?);
     let of_provider = || CATALOGUE.cases().iter().filter(|one| one.provider == provider.text);
     let Some(one) = CATALOGUE.case(&provider.text, &case.text) else {
@@ -117,7 +120,8 @@ fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedRepl
         }
         return None;
     };
-    let verdict = classify(&one.input, ear.dialect());
+    let asking = retry_after.map(|wait| one.input.asking_for(wait));
+    let verdict = classify(asking.as_ref().unwrap_or(&one.input), ear.dialect());
     Some(FailedReply {
         told: verdict.diagnosis(&one.case, names),
         truth: one.truth?,
@@ -169,9 +173,10 @@ pub(super) fn heard(response: &Response<'_>, ear: &Ear, names: &mut Names) -> Fa
 #[cfg(test)]
 mod tests {
     use crate::policy::signal::Signal;
-    use crate::policy::taxonomy::Class;
+    use crate::policy::taxonomy::{Class, Hint};
     use crate::scenario::load;
     use crate::sim::FailedReply;
+    use crate::units::Duration;
 
     /// The failure of `reply` under the knobs `policy`.
     fn read(policy: &str, reply: &str) -> FailedReply {
@@ -225,6 +230,18 @@ mod tests {
         );
         let cut = "status = 200, code = \"stream_cut\"";
         check("dialect = \"status_only\"", cut, Some(Class::Overload), Class::Overload);
+    }
+
+    #[test]
+    fn a_real_response_asks_for_as_long_as_the_scenario_says() {
+        for (wait, hint) in [("30 s", Duration::from_millis(30_000)), ("200 ms", Duration::from_millis(200))]
+        {
+            let limit = format!(
+                "fault = {{ provider = \"openai\", case = \"rate_limit\", retry_after = \"{wait}\" }}"
+            );
+            let told = read("", &limit).told.unwrap();
+            assert_eq!(told.hint, Hint::After(hint), "in place of the 820 ms that are listed");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What is handed to the classifier: one failure (or answer) as it came over the wire.
 
+use crate::units::Duration;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -114,6 +115,18 @@ impl Input {
             (Some(_), _) | (None, Some(200..=299)) => Phase::NoOutput,
             (None, _) => Phase::BeforeHeaders,
         }
+    }
+
+    /// The same response, asking to stay away for `wait`, to the millisecond.
+    pub fn asking_for(&self, wait: Duration) -> Input {
+        const NAMES: [&str; 2] = ["retry-after", "retry-after-ms"];
+        let mut asking = self.clone();
+        asking.headers.retain(|(name, _)| !NAMES.iter().any(|one| name.eq_ignore_ascii_case(one)));
+        let millis = wait.nanos().div_ceil(1_000_000);
+        let (name, number) =
+            if millis.is_multiple_of(1000) { (NAMES[0], millis / 1000) } else { (NAMES[1], millis) };
+        asking.headers.push((name.to_owned(), number.to_string()));
+        asking
     }
 
     /// The value of the header `name` (in lower case).

@@ -51,6 +51,7 @@ use dialect::{Method, Tables};
 use evidence::Evidence;
 use limits::{StatedIn, Wait};
 use rules::{Health, Outcome, RULES, Rule, Until};
+use sign::Sign;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -74,6 +75,7 @@ fn judge(input: &Input, tables: &Tables, rules: &[Rule]) -> Verdict {
             class: Some(Class::Unclassified),
             retry_after_ms: None,
             scope: Scope::Request,
+            bench: Scope::Request,
             health_signal: false,
             resend: Resend::None,
             resets_at: None,
@@ -100,10 +102,13 @@ fn verdict(evidence: &Evidence<'_>, rule: &'static str, outcome: Outcome) -> Ver
     {
         decided_by.push(field);
     }
+    let limited = matches!(outcome.class, Some(Class::QuotaExhausted | Class::RateLimit));
+    let each_model = limited && outcome.scope == Scope::Project && evidence.sign(Sign::EachModel).is_some();
     Verdict {
         class: outcome.class,
         retry_after_ms: ms.or(minute).filter(plausible),
         scope: outcome.scope,
+        bench: if each_model { Scope::Model } else { outcome.scope },
         health_signal: outcome.health == Health::Bad,
         resend: if phase == Phase::AfterOutput { Resend::None } else { outcome.resend },
         resets_at: named.and_then(|wait| wait.at),

@@ -45,6 +45,7 @@ signs! {
     Day "day" "A window of a day."
     Week "week" "A window of a week."
     Month "month" "A window of a month."
+    EachModel "each-model" "A quota that counts each model by itself."
     Rate "rate" "A rate limit."
     RateKey "rate-key" "A rate limit of one key: connections, concurrency."
     RateProject "rate-project" "A rate limit of the whole project."

@@ -16,6 +16,8 @@ pub struct Verdict {
     pub retry_after_ms: Option<u64>,
     /// The smallest thing to bench.
     pub scope: Scope,
+    /// The same, where a project's limit counts each model by itself: the model, for the project that called it.
+    pub bench: Scope,
     /// Whether it says something about the upstream's health.
     pub health_signal: bool,
     /// Where sending again could work.
@@ -76,7 +78,7 @@ impl Verdict {
         let health = if self.health_signal { Signal::Bad } else { Signal::Neutral };
         Some(Diagnosis {
             class,
-            scope: self.scope,
+            scope: self.bench,
             resend: self.resend,
             hint: wait.map_or(Hint::Absent, Hint::After),
             health: (health != class.meaning()).then_some(health),

@@ -141,6 +141,7 @@ fn of(input: &Input, class: Option<Class>, wait: Option<u64>, rule: &'static str
         class,
         retry_after_ms: wait,
         scope,
+        bench: scope,
         health_signal: class == Some(Class::Overload),
         resend: if phase == Phase::AfterOutput { Resend::None } else { resend },
         resets_at: None,

@@ -53,14 +53,15 @@ impl Evidence<'_> {
         tables.phrase_signs(speaker, words, |sign| self.note(sign, field));
     }
 
-    /// The name of a quota's metric, which names its window and nothing else.
+    /// The name of a quota's metric, which names its window, and whether models are counted apart.
     pub(super) fn metric(&mut self, value: &Value, field: Field) {
-        const WINDOWS: [Sign; 5] = [Sign::Minute, Sign::Hour, Sign::Day, Sign::Week, Sign::Month];
+        const NAMED: [Sign; 6] =
+            [Sign::Minute, Sign::Hour, Sign::Day, Sign::Week, Sign::Month, Sign::EachModel];
         let Some(text) = value.as_str() else { return };
         let words = words::of(text);
         let (tables, speaker) = (self.tables, self.speaker);
         tables.phrase_signs(speaker, &words, |sign| {
-            if WINDOWS.contains(&sign) {
+            if NAMED.contains(&sign) {
                 self.note(sign, field);
             }
             if sign == Sign::Minute {

@@ -37,6 +37,34 @@ fn every_recorded_failure_means_what_it_meant() {
     assert!(wrong.is_empty(), "{} of {} rows differ:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
 }
 
+/// Where a response says that a project's limit counts each model, its other models go on; never without that word.
+#[test]
+fn a_project_s_limit_that_counts_each_model_benches_one_model() {
+    let dialect = Dialect::standard();
+    let limits = ["RETRYABLE_RATE_LIMIT", "QUOTA_EXHAUSTED"];
+    let mut wrong = Vec::new();
+    let mut narrowed = 0;
+    for row in rows("provider_errors") {
+        let expect = &row["expect"];
+        let Some(key) = expect["bench_key"].as_array() else { continue };
+        if row["ambiguous"] == json!(true)
+            || text(expect, "scope") != "project"
+            || !limits.contains(&text(expect, "class"))
+        {
+            continue;
+        }
+        let bench = classify(&Input::from_json(row.clone()), &dialect).bench;
+        if bench.label() == "model" {
+            narrowed += 1;
+            if !key.contains(&json!("model")) {
+                wrong.push(format!("{}: benches one model for {key:?}", text(&row, "id")));
+            }
+        }
+    }
+    assert!(narrowed >= 6, "only {narrowed} rows");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The row `litellm-004`: a failure in the midst of a stream, as an exception, with the text that had come. It is not in
 /// [`ARGUED`], because we say what the row says: `same`. `resend` is where sending again could work, and the model could
 /// answer a second call; that the two texts must not be joined is a matter of what the caller has seen. That is known
