@@ -69,6 +69,7 @@ impl Shell {
             scope: Scope::Request,
             resend: Resend::Same,
             hint: Hint::Absent,
+            health: None,
             rule: code,
             code,
         };

@@ -11,6 +11,8 @@
 //! | 7 | [`suite`] | plays a scenario's variants and seeds in parallel, sums up in order; the suite, compiled in |
 //! | 6 | [`scenario`] | TOML becomes a setup and expectations, or every problem of the file at once |
 //! | 6 | [`journal`] | `events.jsonl`, `summary.json`, audit records, and reading them back |
+//! | 6 | [`guard`] | no socket is opened, and every attempt is counted |
+//! | 6 | [`signals`] | an interrupted run ends at once and leaves no verdict |
 //! | 6 | [`wire`] | what a provider's response means |
 //! | 5 | [`judge`] | laws, expectations, metrics, findings: over facts |
 //! | 4 | [`trace`] | how an entry reads, said once |
@@ -67,10 +69,12 @@
 
 pub mod cli;
 pub mod gateway;
+pub mod guard;
 pub mod journal;
 pub mod judge;
 pub mod policy;
 pub mod scenario;
+pub mod signals;
 pub mod sim;
 pub mod suite;
 pub mod trace;

@@ -1,6 +1,7 @@
 //! The command line.
 
 use super::exit::Exit;
+use crate::guard::Requirement;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -47,6 +48,36 @@ pub(super) struct RunArgs {
     /// Stop after the first scenario that fails
     #[arg(long)]
     pub(super) fail_fast: bool,
+    #[command(flatten)]
+    pub(super) guard: GuardArgs,
+}
+
+/// What is asked of the guard.
+#[derive(Args, Clone, Copy, Debug)]
+pub(super) struct GuardArgs {
+    /// What the guard against outbound connections must be
+    #[arg(long, value_enum, value_name = "STRENGTH", default_value = "require")]
+    pub(super) guard: Wanted,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    /// As strong as this kind of system allows, or exit 6
+    Require,
+    /// As strong as this very system allows
+    BestEffort,
+    /// No guard: no release pass
+    Off,
+}
+
+impl Wanted {
+    pub(super) const fn requirement(self) -> Requirement {
+        match self {
+            Wanted::Require => Requirement::Require,
+            Wanted::BestEffort => Requirement::BestEffort,
+            Wanted::Off => Requirement::Off,
+        }
+    }
 }
 
 /// How to show it.
@@ -80,6 +111,8 @@ pub(super) enum Command {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
+    /// Say what provider responses mean: class, wait, scope, health, resend, and by which rule and fields
+    Classify(ClassifyArgs),
     /// Tell the story of one request: what was considered, called, paid, and why
     Why(WhyArgs),
     /// Play the suite three times, in three processes and at two event levels, and compare every byte
@@ -90,7 +123,46 @@ pub(super) enum Command {
         /// First seed of every variant
         #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=SEED_MAX))]
         seed: Option<u64>,
+        #[command(flatten)]
+        guard: GuardArgs,
     },
+    /// Print a JSON Schema (2020-12): of what a file may say, or of what a run writes
+    Schema {
+        /// Of what
+        #[arg(value_enum)]
+        what: Described,
+    },
+    /// Examine the guard against outbound connections: how strong it is here, and how that is known
+    Doctor {
+        /// What to print
+        #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+        format: Format,
+    },
+}
+
+/// Which responses to read, and how.
+#[derive(Args, Clone, Debug)]
+pub(super) struct ClassifyArgs {
+    /// JSON objects (one a line, over several, or in a list), a HAR file, or the output of `curl -i`; `-` is stdin
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(super) file: PathBuf,
+    /// Words of your own, asked before the standard ones; or standard, as_sent, lenient_sdk, status_only, adr_113
+    #[arg(long, value_name = "FILE|NAME")]
+    pub(super) dialect: Option<PathBuf>,
+    /// Who answered, where a response does not say
+    #[arg(long, value_name = "NAME")]
+    pub(super) provider: Option<String>,
+    /// What to print: a line each, for people or as JSON
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    pub(super) format: Print,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Print {
+    /// For people
+    Human,
+    /// For programs: one JSON object a line
+    Json,
 }
 
 /// Which request to tell about.
@@ -136,6 +208,18 @@ pub(super) enum Format {
 }
 
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Described {
+    /// A scenario file
+    Scenario,
+    /// The table `[policy]` of one
+    Policy,
+    /// A line of events.jsonl
+    Event,
+    /// summary.json
+    Summary,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Color {
     /// On a terminal
     Auto,
@@ -169,7 +253,7 @@ fn with_hint(mut error: clap::Error, args: &[std::ffi::OsString]) -> clap::Error
 
 fn reject_run_flags(matches: &ArgMatches, command: &str) -> Result<(), clap::Error> {
     let typed = |id: &&&str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let flags = ["scenarios", "seed", "out_dir", "events", "format", "fail_fast"];
+    let flags = ["scenarios", "seed", "out_dir", "events", "format", "fail_fast", "guard"];
     let Some(flag) = flags.iter().find(typed) else { return Ok(()) };
     let flag = if *flag == "scenarios" { "scenario".to_owned() } else { flag.replace('_', "-") };
     let message =

@@ -3,6 +3,7 @@
 use super::exit::Exit;
 use super::load::plural;
 use super::terminal::{Detail, Paint, paint};
+use crate::guard::Strength;
 use crate::journal::{Scope, Summary};
 use crate::judge::{Check, Metric, Subject, Word};
 use crate::scenario::Scenario;
@@ -105,8 +106,15 @@ pub(super) fn verdict(summary: &Summary, exit: Exit, folder: &Path) -> String {
     let (passed, total) = (acceptance.passed, acceptance.total);
     let scope = match acceptance.scope {
         Scope::Suite => "the suite",
+        Scope::Partial if !guarded(summary) => "zero_outbound_network was not exercised: no release pass",
         Scope::Partial => "not the whole suite: no release pass",
     };
     let _ = writeln!(text, "{word}: {passed}/{total} checks ({scope}); evidence in {}", folder.display());
     text
+}
+
+/// Whether a guard stood that is strong enough for a release pass.
+fn guarded(summary: &Summary) -> bool {
+    let said = summary.guard_strength.as_deref();
+    Strength::ALL.iter().any(|one| *one >= Strength::REQUIRED && Some(one.label()) == said)
 }

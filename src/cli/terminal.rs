@@ -92,9 +92,13 @@ pub(super) fn paint(paint: Paint, text: &str) -> String {
 
 /// What clap has to say: help and version are results, the rest is a usage error.
 pub(super) fn usage(error: &clap::Error) -> Exit {
-    // Nobody is left to be told that the stream is closed.
-    drop(error.print());
-    if error.use_stderr() { Exit::Usage } else { Exit::Held }
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        _ if error.use_stderr() => Exit::Usage,
+        // A reader who has seen enough is no error.
+        Err(problem) if problem.kind() != ErrorKind::BrokenPipe => Exit::Output,
+        Ok(()) | Err(_) => Exit::Held,
+    }
 }
 
 /// A panic is a bug of ours, never of the user.

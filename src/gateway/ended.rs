@@ -58,9 +58,7 @@ impl Gateway {
     ) {
         let (class, signal) = match receipt.result {
             Answer::Answered => (None, Signal::Good),
-            Answer::Failed(diagnosis) => {
-                (Some(diagnosis.class), self.policy.taxonomy.signal(diagnosis.class))
-            }
+            Answer::Failed(diagnosis) => (Some(diagnosis.class), self.policy.taxonomy.heard(&diagnosis)),
             Answer::Cancelled => (Some(Class::Cancelled), Signal::Neutral),
         };
         let elapsed = now.since(begun);

@@ -309,6 +309,7 @@ const ESTIMATE: &[Field] = &[Field::Reserved, Field::ReservedTokens, Field::Wind
 const RESULT: &[Field] = &[
     Field::Elapsed,
     Field::Result,
+    Field::HttpStatus,
     Field::Code,
     Field::InputTokens,
     Field::CacheReadTokens,

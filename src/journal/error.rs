@@ -28,6 +28,12 @@ pub enum JournalError {
         /// The folder.
         path: PathBuf,
     },
+    /// Another run writes into the output folder.
+    #[error("another run is writing into {}; wait for it, or choose another with --out-dir", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A file of events cannot be read.
     #[error("{}, line {line}: {why}", path.display())]
     Unreadable {

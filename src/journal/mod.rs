@@ -10,6 +10,7 @@ pub mod error;
 pub mod events;
 pub mod folder;
 pub mod read;
+pub mod schema;
 pub mod summary;
 
 pub use audit::{Audit, Auditor, Record};

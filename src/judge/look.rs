@@ -2,16 +2,15 @@
 //! stood when it came; then the book takes it in.
 
 use super::Judge;
-use super::book::Phase;
+use super::book::{Ended, Phase};
 use super::laws::{Begun, RefusedWait, Reply, Sleep, Told, Weighed};
 use crate::gateway::{Action, Basis, Call, Candidate, Decision, FuseKind, Receipt, Request};
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Settlement;
 use crate::policy::signal::Signal;
-use crate::policy::taxonomy::Class;
 use crate::policy::{breaker, health};
 use crate::sim::{Entry, Observer, RequestName, Scripted, What};
-use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, Name, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
 
 impl Observer for Judge<'_> {
     fn entry(&mut self, entry: &Entry<'_>) {
@@ -40,7 +39,9 @@ impl Observer for Judge<'_> {
                 self.begun(entry, (call, request), (route, credential), scripted);
             }
             What::CallVisible { call } => self.visible(entry, call),
-            What::CallEnded { call, truth, code, receipt } => self.ended(entry, call, (truth, code), receipt),
+            What::CallEnded { call, truth, health, code, status: _, receipt } => {
+                self.ended(entry, call, &Ended { truth, health, code }, receipt);
+            }
             What::CallLost { call } => self.lost(entry, call),
             What::Considered { request, candidates } => self.considered(entry, request, candidates),
             What::Acted(action) => self.acted(entry, action),
@@ -82,20 +83,14 @@ impl Judge<'_> {
     }
 
     #[inline(never)]
-    fn ended(
-        &mut self,
-        entry: &Entry<'_>,
-        call: CallId,
-        (truth, code): (Option<Class>, Option<Name>),
-        receipt: &Receipt,
-    ) {
-        self.laws.ended(&self.book, entry, call, truth);
+    fn ended(&mut self, entry: &Entry<'_>, call: CallId, ended: &Ended, receipt: &Receipt) {
+        self.laws.ended(&self.book, entry, call, ended.truth);
         if let Some(page) = self.book.call(call) {
-            let invoice = page.read(truth, receipt);
+            let invoice = page.read(ended.truth, receipt);
             self.metrics.billed(page, &invoice, entry.at);
             self.findings.billed(&self.book, entry, page, &invoice);
         }
-        self.book.end(entry, call, truth, code, receipt);
+        self.book.end(entry, call, ended, receipt);
     }
 
     #[inline(never)]

@@ -364,6 +364,7 @@ impl<'a> Play<'a> {
                 scope,
                 resend: Resend::Same,
                 hint,
+                health: None,
                 rule: Name(0),
                 code: Name(0),
             })
@@ -372,7 +373,7 @@ impl<'a> Play<'a> {
         let receipt = Receipt { result, usage, bill: Bill::Exact(money) };
         let slot = self.calls[call.index()].0.index();
         self.spent[slot] = self.spent[slot].plus(money);
-        self.say(What::CallEnded { call, truth, code: None, receipt: &receipt })
+        self.say(What::CallEnded { call, truth, health: None, code: None, status: None, receipt: &receipt })
     }
 
     pub(crate) fn settle(&mut self, call: CallId, basis: Basis, actual: Amount) -> &mut Self {

@@ -12,8 +12,8 @@ use crate::policy::ledger::Reserve;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::{
-    Billed, CancelBill, Fault, Latency, Machines, OnCancel, Pace, Reply, Setup, Source, Template, Then,
-    Upstream, Used, run,
+    Billed, CancelBill, FailedReply, Fault, Latency, Machines, OnCancel, Pace, Reply, Setup, Source,
+    Template, Then, Upstream, Used, run,
 };
 use crate::units::{Duration, Money, ProjectId, Ratio, TenantId, Timestamp};
 
@@ -21,7 +21,8 @@ fn reply(class: Option<Class>, after: u64, hint: Hint) -> Reply {
     let diagnosis = |class| {
         let (scope, resend) = (Scope::Model, Resend::Same);
         let name = crate::units::Name(0);
-        (Diagnosis { class, scope, resend, hint, rule: name, code: name }, class)
+        let health = None;
+        FailedReply::told_truly(Diagnosis { class, scope, resend, hint, health, rule: name, code: name })
     };
     Reply {
         after: Latency::Fixed(MS(after)),
@@ -194,8 +195,8 @@ fn every_wrong_knob_is_caught_by_its_law() {
     let misled = |s: &mut Setup| {
         let faults = s.upstreams.iter_mut().flat_map(|upstream| &mut upstream.faults);
         faults
-            .filter_map(|fault| fault.reply.failure.as_mut())
-            .for_each(|(told, _)| told.class = Class::Overload);
+            .filter_map(|fault| fault.reply.failure.as_mut()?.told.as_mut())
+            .for_each(|told| told.class = Class::Overload);
     };
     wrong(misled, &[Law::NeutralMovesNothing, Law::TerminalStops, Law::OutcomeIsTrue]);
 }

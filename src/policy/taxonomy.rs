@@ -94,8 +94,13 @@ impl Class {
         matches!(self, Class::RateLimit | Class::QuotaExhausted)
     }
 
-    /// Whether it says nothing about the upstream's health, by its very meaning. (What a *policy* does with
-    /// it is [`Taxonomy::signal`].)
+    /// What it says about the upstream's health, by its very meaning. (What a *policy* does with it is
+    /// [`Taxonomy::signal`].)
+    pub const fn meaning(self) -> Signal {
+        if self.is_neutral() { Signal::Neutral } else { Signal::Bad }
+    }
+
+    /// Whether it says nothing about the upstream's health, by its very meaning.
     pub const fn is_neutral(self) -> bool {
         match self {
             Class::RateLimit
@@ -201,6 +206,9 @@ pub struct Diagnosis {
     pub resend: Resend,
     /// When to come back.
     pub hint: Hint,
+    /// What the response itself says about health, where that is not what its class says: a model that is
+    /// being loaded is an overload and not ill, one that does not fit its machine is our fault to call and ill.
+    pub health: Option<Signal>,
     /// The rule that decided.
     pub rule: Name,
     /// The name of the failure: the provider's code, or its status in words.
@@ -240,6 +248,11 @@ impl Taxonomy {
     pub const fn signal(&self, class: Class) -> Signal {
         self.signal[class as usize]
     }
+
+    /// What a response says about health: its own word if it has one, or else its class.
+    pub fn heard(&self, diagnosis: &Diagnosis) -> Signal {
+        diagnosis.health.unwrap_or(self.signal(diagnosis.class))
+    }
 }
 
 impl Default for Taxonomy {
@@ -262,7 +275,7 @@ impl Default for Taxonomy {
                 | Class::Cancelled
                 | Class::Abandoned => Remedy::Stop,
             }),
-            signal: Class::ALL.map(|class| if class.is_neutral() { Signal::Neutral } else { Signal::Bad }),
+            signal: Class::ALL.map(Class::meaning),
         }
     }
 }
@@ -281,6 +294,21 @@ mod tests {
         let taxonomy = Taxonomy::default();
         assert_eq!(taxonomy.signal(Class::RateLimit), Signal::Neutral);
         assert_eq!(taxonomy.signal(Class::Overload), Signal::Bad);
+    }
+
+    #[test]
+    fn a_response_s_own_word_on_health_comes_before_that_of_its_class() {
+        let mut taxonomy = Taxonomy::default();
+        taxonomy.signal[Class::Overload as usize] = Signal::Good;
+        let said = |health| {
+            let (scope, resend, hint, name) =
+                (Scope::Model, Resend::Same, Hint::Absent, crate::units::Name(0));
+            let diagnosis =
+                Diagnosis { class: Class::Overload, scope, resend, hint, health, rule: name, code: name };
+            taxonomy.heard(&diagnosis)
+        };
+        assert_eq!(said(Some(Signal::Neutral)), Signal::Neutral);
+        assert_eq!(said(None), Signal::Good);
     }
 
     #[test]

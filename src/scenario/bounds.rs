@@ -1,6 +1,6 @@
 //! What a number must be: `equals`, `at_least`, `at_most`, in the unit of what is measured.
 
-use super::findings::about;
+use super::findings::{Shape, about};
 use super::form::Form;
 use super::quantity::{Complaint, DURATION, Kind, MONEY, Written};
 use super::tree::{Node, Value};
@@ -18,9 +18,8 @@ pub(super) enum Sign {
 /// Reads the bounds.
 pub(super) fn bounds(f: &mut Form<'_, '_>, unit: Unit, sign: Sign) -> Bounds {
     let mut bound = |key, doc| {
-        f.custom(about(key, doc), "a number in the unit of what is measured", |f, node| {
-            number(f, key, node, unit, sign)
-        })
+        let wants = ("a number in the unit of what is measured", Shape::TextOrWhole);
+        f.custom(about(key, doc), wants, |f, node| number(f, key, node, unit, sign))
     };
     Bounds {
         equals: bound("equals", "Exactly this."),

@@ -15,12 +15,43 @@ pub struct Knob {
     pub path: String,
     /// What it wants.
     pub wants: String,
+    /// How that is written.
+    pub shape: Shape,
     /// What it is if it is not stated.
     pub unstated: Unstated,
     /// What it does.
     pub doc: &'static str,
     /// The values it should not have.
     pub wrong: Vec<Wrong>,
+}
+
+/// How a value is written, as far as a schema can say it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// A text.
+    Text,
+    /// A whole number.
+    Whole,
+    /// A text or a whole number.
+    TextOrWhole,
+    /// `true` or `false`.
+    Switch,
+    /// One of these words.
+    Words(Vec<&'static str>),
+    /// A list of these words.
+    ListOfWords(Vec<&'static str>),
+    /// A list of texts.
+    Texts,
+    /// A time that may be drawn: a text, or the table [`super::DRAWN_TIME`].
+    Time,
+    /// A table, whose keys are knobs too.
+    Table,
+    /// An event and what its fields must be.
+    Pattern,
+    /// A list of patterns.
+    Patterns,
+    /// Whatever its form makes of it.
+    Open,
 }
 
 /// What a knob is if it is not stated.
@@ -86,10 +117,16 @@ impl Findings {
     }
 
     /// Lists a knob, if there is a list to make.
-    pub(super) fn list(&mut self, path: String, about: About, wants: &str, unstated: Unstated) {
+    pub(super) fn list(
+        &mut self,
+        path: String,
+        about: About,
+        (wants, shape): (&str, Shape),
+        unstated: Unstated,
+    ) {
         let Purpose::Describe(knobs) = &mut self.purpose else { return };
         let (wants, wrong) = (wants.to_owned(), about.wrong.to_vec());
-        knobs.push(Knob { path, wants, unstated, doc: about.doc, wrong });
+        knobs.push(Knob { path, wants, shape, unstated, doc: about.doc, wrong });
     }
 
     /// The knobs of `form`.

@@ -1,7 +1,7 @@
 //! One function describes a table; the same function reads it (every problem of the file at once) and lists
 //! its knobs for the documentation. A function asks a [`Form`] for its values, one call a key.
 
-use super::findings::{About, Findings, Unstated};
+use super::findings::{About, Findings, Shape, Unstated};
 use super::problems::{Problem, Span, did_you_mean, instead_of};
 use super::quantity::{Complaint, Kind, Written};
 use super::tree::{Node, Table, Value, Word};
@@ -26,7 +26,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A quantity; its default if it is absent or wrong.
     pub(super) fn value<T>(&mut self, about: About, kind: &Kind<T>, default: &'static str) -> T {
-        self.describe(about, kind.wants, Unstated::Default(default));
+        self.describe(about, (kind.wants, kind.shape()), Unstated::Default(default));
         let node = self.node(about.key);
         node.and_then(|node| self.quantity(about.key, node, kind)).unwrap_or_else(|| {
             match (kind.parse)(default) {
@@ -38,14 +38,14 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A quantity that may be absent.
     pub(super) fn optional<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
-        self.describe(about, kind.wants, Unstated::Absent);
+        self.describe(about, (kind.wants, kind.shape()), Unstated::Absent);
         let node = self.node(about.key)?;
         self.quantity(about.key, node, kind)
     }
 
     /// A quantity that must be there.
     pub(super) fn required<T>(&mut self, about: About, kind: &Kind<T>) -> Option<T> {
-        self.describe(about, kind.wants, Unstated::Problem);
+        self.describe(about, (kind.wants, kind.shape()), Unstated::Problem);
         let Some(node) = self.node(about.key) else {
             self.missing(about.key, &format!("`{} = {}`", about.key, kind.example));
             return None;
@@ -60,7 +60,7 @@ impl<'a, 'o> Form<'a, 'o> {
         words: &[(&'static str, T)],
         default: &'static str,
     ) -> T {
-        self.describe(about, &one_of(words), Unstated::Default(default));
+        self.describe(about, (&one_of(words), Shape::Words(labels(words))), Unstated::Default(default));
         let chosen = self.node(about.key).and_then(|node| self.pick(about.key, node, words));
         let default = words.iter().find(|word| word.0 == default);
         chosen.unwrap_or_else(|| default.expect("a default is one of the words").1)
@@ -72,14 +72,15 @@ impl<'a, 'o> Form<'a, 'o> {
         about: About,
         words: &[(&'static str, T)],
     ) -> Option<T> {
-        self.describe(about, &one_of(words), Unstated::Absent);
+        self.describe(about, (&one_of(words), Shape::Words(labels(words))), Unstated::Absent);
         let node = self.node(about.key)?;
         self.pick(about.key, node, words)
     }
 
     /// A list of words out of a few, if it is there.
     pub(super) fn choices<T: Copy>(&mut self, about: About, words: &[(&'static str, T)]) -> Option<Vec<T>> {
-        self.describe(about, &format!("a list of: {}", listed(words)), Unstated::Absent);
+        let wants = format!("a list of: {}", labels(words).join(", "));
+        self.describe(about, (&wants, Shape::ListOfWords(labels(words))), Unstated::Absent);
         let node = self.node(about.key)?;
         let list = self.list(about.key, node)?;
         Some(list.iter().filter_map(|node| self.pick(about.key, node, words)).collect())
@@ -87,7 +88,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// `true` or `false`.
     pub(super) fn switch<T>(&mut self, about: About, on: T, off: T, default: &'static str) -> T {
-        self.describe(about, "true or false", Unstated::Default(default));
+        self.describe(about, ("true or false", Shape::Switch), Unstated::Default(default));
         let Some(node) = self.node(about.key) else { return if default == "true" { on } else { off } };
         match &node.value {
             Value::Switch(true) => on,
@@ -101,14 +102,14 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A text, if it is there.
     pub(super) fn text(&mut self, about: About) -> Option<Word> {
-        self.describe(about, "a text", Unstated::Absent);
+        self.describe(about, ("a text", Shape::Text), Unstated::Absent);
         let node = self.node(about.key)?;
         self.word(about.key, node)
     }
 
     /// A text that must be there and not be empty.
     pub(super) fn required_text(&mut self, about: About) -> Option<Word> {
-        self.describe(about, "a text", Unstated::Problem);
+        self.describe(about, ("a text", Shape::Text), Unstated::Problem);
         let Some(node) = self.node(about.key) else {
             self.missing(about.key, &format!("`{} = \"…\"`", about.key));
             return None;
@@ -123,7 +124,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// A list of texts, if it is there.
     pub(super) fn texts(&mut self, about: About) -> Option<Vec<Word>> {
-        self.describe(about, "a list of texts", Unstated::Absent);
+        self.describe(about, ("a list of texts", Shape::Texts), Unstated::Absent);
         let node = self.node(about.key)?;
         let list = self.list(about.key, node)?;
         Some(list.iter().filter_map(|node| self.word(about.key, node)).collect())
@@ -175,13 +176,14 @@ impl<'a, 'o> Form<'a, 'o> {
     }
 
     /// A value that is a word, a number or a table, read by `form`; `None` if it is absent.
-    pub(super) fn custom<T>(
+    pub(super) fn custom<'w, T>(
         &mut self,
         about: About,
-        wants: &str,
+        wants: impl Into<Wants<'w>>,
         form: impl FnOnce(&mut Form<'_, '_>, &'a Node) -> Option<T>,
     ) -> Option<T> {
-        self.describe(about, wants, Unstated::Absent);
+        let Wants(wants, shape) = wants.into();
+        self.describe(about, (wants, shape), Unstated::Absent);
         let node = self.node(about.key)?;
         form(self, node)
     }
@@ -373,7 +375,7 @@ impl<'a, 'o> Form<'a, 'o> {
         self.problem(&node.span, text, Some(format!("for example `{key} = {example}`")));
     }
 
-    fn describe(&mut self, about: About, wants: &str, unstated: Unstated) {
+    fn describe(&mut self, about: About, wants: (&str, Shape), unstated: Unstated) {
         if self.is_describing() {
             self.out.list(self.path_of(about.key), about, wants, unstated);
         }
@@ -398,14 +400,27 @@ impl<'a, 'o> Form<'a, 'o> {
     }
 }
 
-fn listed<T>(words: &[(&'static str, T)]) -> String {
-    let words: Vec<&str> = words.iter().map(|word| word.0).collect();
-    words.join(", ")
+/// What a value wants, and its shape if that is known.
+pub(super) struct Wants<'w>(&'w str, Shape);
+
+impl<'w> From<&'w str> for Wants<'w> {
+    fn from(wants: &'w str) -> Wants<'w> {
+        Wants(wants, Shape::Open)
+    }
+}
+
+impl<'w> From<(&'w str, Shape)> for Wants<'w> {
+    fn from((wants, shape): (&'w str, Shape)) -> Wants<'w> {
+        Wants(wants, shape)
+    }
+}
+
+fn labels<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
+    words.iter().map(|word| word.0).collect()
 }
 
 fn one_of<T>(words: &[(&'static str, T)]) -> String {
-    let words: Vec<&str> = words.iter().map(|word| word.0).collect();
-    match words.as_slice() {
+    match labels(words).as_slice() {
         [] => "anything".to_owned(),
         [only] => format!("`{only}`"),
         [first @ .., last] => format!("one of {} or {last}", first.join(", ")),

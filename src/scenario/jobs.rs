@@ -1,6 +1,6 @@
 //! `[[job]]`: an agent job that is done again and again, of steps that wait for each other.
 
-use super::findings::about;
+use super::findings::{Shape, about};
 use super::flow;
 use super::form::Form;
 use super::latency::latency;
@@ -21,7 +21,9 @@ pub(super) fn job(f: &mut Form<'_, '_>, world: &mut World) {
     let first = f.value(about("first", "When the first begins."), &INSTANT, "0 ms");
     let count = f.value(about("count", "How many there are."), &COUNT_FROM_ONE, "1");
     let doc = "From one beginning to the next: a time or a distribution; needed if there are more than one.";
-    let gap = f.custom(about("every", doc), "a time or a distribution", |f, node| latency(f, "every", node));
+    let gap = f.custom(about("every", doc), ("a time or a drawn time", Shape::Time), |f, node| {
+        latency(f, "every", node)
+    });
     if count > 1 && gap.is_none() && f.node("every").is_none() {
         f.missing("every", "`every = \"6 s\"`");
     }

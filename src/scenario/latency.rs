@@ -1,7 +1,7 @@
 //! A time that may be drawn: `"80 ms"`, `"never"`, `{ uniform = ["50 ms", "90 ms"] }`, the quantiles of a
 //! dashboard, or a distribution. All become tables of whole nanoseconds.
 
-use super::findings::about;
+use super::findings::{Shape, about};
 use super::form::Form;
 use super::quantity::{DURATION, FACTOR};
 use super::tree::{Node, Value};
@@ -21,7 +21,11 @@ pub(super) fn latency(f: &mut Form<'_, '_>, key: &str, node: &Node) -> Option<La
 
 /// A time that is drawn anew for every call or arrival.
 pub(super) fn drawn(f: &mut Form<'_, '_>) -> Option<Latency> {
-    let uniform = f.custom(about("uniform", "Anything between two times."), "a list of two times", uniform);
+    let uniform = f.custom(
+        about("uniform", "Anything between two times."),
+        ("a list of two times", Shape::Texts),
+        uniform,
+    );
     let exponential =
         f.optional(about("exponential", "An exponential distribution with this mean."), &DURATION);
     let log_normal = f.optional_table("log_normal", |f| {

@@ -1,6 +1,7 @@
 //! From names to ids: the world as far as a file has been read. Tables are read in the order in which they
 //! refer to each other, whatever their order in the file.
 
+use super::faults::Ear;
 use super::findings::{Findings, about};
 use super::form::Form;
 use super::tree::{Table, Word};
@@ -19,6 +20,8 @@ pub(super) struct World {
     pub(super) registry: Registry,
     /// What the gateway does.
     pub(super) policy: Policy,
+    /// How the gateway reads responses.
+    pub(super) ear: Ear,
     /// What shares a breaker.
     pub(super) breaker_scope: Domain,
     /// What shares a health state.
@@ -56,14 +59,14 @@ pub(super) const DOMAINS: &[(&str, Domain)] = &[
     ("provider", Domain::Provider),
 ];
 
-/// Reads a file without its variants and expectations.
-pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
+/// Reads a file without its variants and expectations; and what it says of its dialect.
+pub(super) fn setup(table: &Table, out: &mut Findings) -> (Setup, String) {
     let mut world = World::default();
     out.read(table, |f| whole(f, &mut world));
     world.catalog.limits = limits(&world);
     world.catalog.machines = Machines::of(&world.policy);
     world.operator.sort_by_key(|command| command.0);
-    Setup {
+    let setup = Setup {
         seed: 0,
         catalog: world.catalog,
         policy: world.policy,
@@ -73,7 +76,8 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> Setup {
         jobs: world.jobs,
         quotas: world.quotas,
         operator: world.operator,
-    }
+    };
+    (setup, world.ear.said)
 }
 
 /// What the policy promises never to exceed.
@@ -84,6 +88,9 @@ fn limits(world: &World) -> Limits {
         legs_max: policy.hedge.map_or(1, |hedge| hedge.legs_max),
         attempt_max: policy.budget.attempt_max,
         hint_max: policy.retry.hint_max,
+        timeouts: policy.timeouts,
+        receipt_max: policy.budget.receipt_max,
+        queue_max: policy.concurrency.queue_max,
         calls_per_route_max: policy.retry.calls_per_route_max,
         seeks_max: policy.retry.seeks_max,
         reserve_retries: policy.eligibility.reserve_retries,

@@ -5,6 +5,7 @@ mod bounds;
 mod breaker;
 mod civil;
 mod expectations;
+mod faults;
 mod findings;
 mod flow;
 mod form;
@@ -20,6 +21,8 @@ mod quantity;
 mod quotas;
 mod retry;
 mod routes;
+mod schema;
+mod secrets;
 mod stops;
 mod texts;
 mod traffic;
@@ -28,8 +31,9 @@ mod upstreams;
 mod variants;
 mod vocabulary;
 
-pub use findings::{Knob, Unstated, Wrong};
+pub use findings::{Knob, Shape, Unstated, Wrong};
 pub use problems::{Problem, Problems, Span, did_you_mean};
+pub use schema::{policy_schema, scenario_schema};
 
 use crate::judge::{Expectation, Law};
 use crate::sim::Setup;
@@ -67,6 +71,9 @@ pub struct Variant {
     pub seeds: RangeInclusive<u64>,
     /// The laws that it must break in at least one run; it may break no other.
     pub breaks: Vec<Law>,
+    /// How its policy reads responses, as the file says it; empty is the standard dialect. The failures in the setup
+    /// have been read in it already.
+    pub dialect: String,
     setup: Setup,
 }
 
@@ -112,6 +119,10 @@ pub fn load_bytes(path: &str, bytes: &[u8]) -> Result<Scenario, Problems> {
 pub fn load(path: &str, text: &str) -> Result<Scenario, Problems> {
     if text.len() > FILE_MAX {
         return Err(too_large(path, text.len()));
+    }
+    let keys = secrets::problems(text);
+    if !keys.is_empty() {
+        return Err(Problems::new(path, text, keys));
     }
     let table = tree::parse(text).map_err(|list| Problems::new(path, text, list))?;
     if table.entries.is_empty() {

@@ -2,7 +2,7 @@
 //! `never` would otherwise be a promise that is always kept.
 
 use super::Variant;
-use super::findings::About;
+use super::findings::{About, Shape};
 use super::form::Form;
 use super::problems::instead_of;
 use super::quantity::{DURATION, Kind};
@@ -12,12 +12,14 @@ use crate::trace::{Field, Given, Kind as Event, Pattern, Unfit, Unit};
 
 /// The pattern of `key`, if it is there and makes sense.
 pub(super) fn pattern(f: &mut Form<'_, '_>, about: About, within: &[&Variant]) -> Option<Pattern> {
-    f.custom(about, "an event and what its fields must be", |f, node| one(f, about.key, node, within))
+    f.custom(about, ("an event and what its fields must be", Shape::Pattern), |f, node| {
+        one(f, about.key, node, within)
+    })
 }
 
 /// The patterns of `key`.
 pub(super) fn patterns(f: &mut Form<'_, '_>, about: About, within: &[&Variant]) -> Option<Vec<Pattern>> {
-    f.custom(about, "a list of events and what their fields must be", |f, node| {
+    f.custom(about, ("a list of events and what their fields must be", Shape::Patterns), |f, node| {
         let list = f.list(about.key, node)?;
         if list.len() < 2 {
             f.problem(&node.span, "an order is of two events or more", None);

@@ -2,6 +2,7 @@
 //! taught it and the law that it breaks.
 
 use super::breaker::breaker;
+use super::faults;
 use super::findings::{About, about, knob};
 use super::form::Form;
 use super::lower::{DOMAINS, Domain, World};
@@ -19,6 +20,7 @@ use crate::units::Money;
 
 /// All knobs.
 pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
+    world.ear = faults::ear(f);
     world.policy.eligibility = f.table("eligibility", eligibility);
     world.policy.ranking = f.table("ranking", ranking);
     world.policy.retry = f.table("retry", retry);

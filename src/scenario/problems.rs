@@ -1,6 +1,7 @@
 //! What is wrong with a scenario file: every problem at once, in file order, each with its line, a caret and,
 //! where there is one, a way out.
 
+use super::secrets;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
 use std::ops::Range;
@@ -49,7 +50,7 @@ impl Problem {
 }
 
 impl Problems {
-    /// The problems of the file called `path`, sorted by place. What is told twice (a mistake of the base
+    /// The problems of the file called `path`, sorted by place; keys in it are made unreadable. What is told twice (a mistake of the base
     /// shows in every variant) is told once.
     pub fn new(path: &str, source: &str, mut list: Vec<Problem>) -> Problems {
         assert!(!list.is_empty(), "problems are only made of a problem");
@@ -58,7 +59,7 @@ impl Problems {
             (span.start, span.end, problem.text.clone())
         });
         list.dedup_by(|b, a| a.span == b.span && a.text == b.text);
-        Problems { path: super::texts::visible(path), source: source.to_owned(), list }
+        Problems { path: super::texts::visible(path), source: secrets::masked(source), list }
     }
 
     /// The problems, in file order.

@@ -1,6 +1,7 @@
 //! Quantities with their units, as texts: `"80 ms"`, `"$0.030"`, `"$3.00/Mtok"`, `"3/10"`. Everything is exact:
 //! what a whole number of nanoseconds or pico-dollars cannot hold is refused, never rounded.
 
+use super::findings::Shape;
 use crate::units::{Duration, Money, Price, Ratio, Timestamp};
 use std::ops::RangeInclusive;
 
@@ -23,6 +24,17 @@ pub(super) struct Kind<T: 'static> {
     pub(super) written: Written,
     /// How it is read.
     pub(super) parse: fn(&str) -> Result<T, Complaint>,
+}
+
+impl<T> Kind<T> {
+    /// How it is written, for a schema.
+    pub(super) const fn shape(&self) -> Shape {
+        match self.written {
+            Written::Text => Shape::Text,
+            Written::Whole => Shape::Whole,
+            Written::Either => Shape::TextOrWhole,
+        }
+    }
 }
 
 /// How a quantity is written.

@@ -1,6 +1,7 @@
 //! `[[quota]]`: what a provider counts, whatever the gateway believes.
 
 use super::civil::{Clock, clock, resets};
+use super::faults::{Ear, heard};
 use super::findings::about;
 use super::form::Form;
 use super::lower::{World, position};
@@ -12,7 +13,7 @@ use super::upstreams::reply;
 use crate::policy::prices::Usage;
 use crate::sim::{Billed, Counted, Latency, Quota, QuotaFact, Refused, Reply, SaysWhen, Used, Window};
 use crate::units::{Duration, ModelId, Names, ProjectId};
-use crate::wire::{Response, classify};
+use crate::wire::Response;
 
 /// From a call to its refusal, if the file does not say.
 const REFUSED_AFTER: Duration = Duration::from_millis(50);
@@ -36,7 +37,7 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         "free",
     );
     let window = window(f, world);
-    let stated = f.optional_table("refusal", |f| (f.span(), reply(f, &mut world.catalog.names)));
+    let stated = f.optional_table("refusal", |f| (f.span(), reply(f, &world.ear, &mut world.catalog.names)));
     if let Some((span, Reply { failure: None, .. })) = &stated {
         let help = Some("state its `status` or its `code`".to_owned());
         f.problem(span, "a refusal is a failure", help);
@@ -49,7 +50,7 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         None => Some(None),
         Some(word) => position(f, "model", word, &catalog.models, &catalog.names).map(Some),
     };
-    let refusal = stated.map_or_else(|| too_many(&mut world.catalog.names), |(_, reply)| reply);
+    let refusal = stated.map_or_else(|| too_many(&world.ear, &mut world.catalog.names), |(_, reply)| reply);
     let (Some(project), Some(model), Some(limit)) = (project, model, limit) else { return };
     let (project, model) = (ProjectId(id(project)), model.map(|at| ModelId(id(at))));
     world.catalog.quotas.push(QuotaFact { project, model, limit, used });
@@ -57,14 +58,13 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
 }
 
 /// What a call above a quota gets if the file does not say.
-fn too_many(names: &mut Names) -> Reply {
+fn too_many(ear: &Ear, names: &mut Names) -> Reply {
     let response = Response { status: Some(429), code: Some("quota_exhausted"), retry_after: None };
-    let diagnosis = classify(&response, names);
     Reply {
         after: Latency::Fixed(REFUSED_AFTER),
         first_byte: None,
         progress: None,
-        failure: Some((diagnosis, diagnosis.class)),
+        failure: Some(heard(&response, ear, names)),
         usage: Used::Exactly(Usage::default()),
         bill: Billed::ByUsage,
     }

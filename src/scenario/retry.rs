@@ -1,6 +1,6 @@
 //! `[policy.retry]`: when and where to try again. One budget for retry, fallback and hedge together.
 
-use super::findings::{about, knob};
+use super::findings::{Shape, about, knob};
 use super::form::Form;
 use super::quantity::{COUNT_FROM_ONE, DURATION, FACTOR, SHARE};
 use super::tree::{Node, Value};
@@ -49,8 +49,9 @@ pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
 fn backoff(f: &mut Form<'_, '_>) -> Backoff {
     let doc = "The wait before another attempt; 500 ms doubling to 8 s with full jitter by default.";
     let wants = "`fixed`, `linear` or `exponential`, with a `jitter`";
-    let stated =
-        f.custom(about("backoff", doc), wants, |f, node| f.within("backoff", node, growing).flatten());
+    let stated = f.custom(about("backoff", doc), (wants, Shape::Table), |f, node| {
+        f.within("backoff", node, growing).flatten()
+    });
     f.describe_table("backoff", growing);
     stated.unwrap_or_default()
 }
@@ -68,7 +69,7 @@ fn growing(f: &mut Form<'_, '_>) -> Option<Backoff> {
     });
     let jitter = f.custom(
         about("jitter", "How the wait is spread: `none` when fixed, `full` otherwise."),
-        "`none`, `full`, `equal` or a share like \"25 %\"",
+        ("`none`, `full`, `equal` or a share like \"25 %\"", Shape::Text),
         jitter,
     );
     let fixed = fixed.map(|base| (base, Growth::Fixed, Duration::MAX));

@@ -26,7 +26,7 @@ pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
     let quality = f.value(about("quality", "Its measured quality; higher is better."), &COUNT, "0");
     let doc = "Its share of the traffic among routes that tie; zero comes before all that have a weight.";
     let weight = f.value(about("weight", doc), &COUNT, "0");
-    let upstream = f.table("upstream", |f| upstream(f, &mut world.catalog.names));
+    let upstream = f.table("upstream", |f| upstream(f, &world.ear, &mut world.catalog.names));
     let Some(name) = name else { return };
     let (provider, model) = (identity.provider, identity.model);
     let draw = world.catalog.names.hash(name);

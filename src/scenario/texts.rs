@@ -1,11 +1,14 @@
 //! What a text of a file may hold. Names and titles are printed, to terminals too: none may move the cursor, hide,
 //! turn the reading direction or pass for a line of its own.
 
-use super::problems::Problem;
-use super::tree::{Node, Table, Value, Word};
+use super::problems::{Problem, Span};
+use super::tree::{Node, Table, Value};
 
 /// The most characters of a text.
 pub(super) const TEXT_MAX: usize = 200;
+
+/// The one key whose text has lines: each is a text of its own.
+pub(super) const OF_LINES: &str = "dialect_lines";
 
 /// What is wrong with the texts of a file, its keys too.
 pub(super) fn unfit(table: &Table) -> Vec<Problem> {
@@ -16,29 +19,39 @@ pub(super) fn unfit(table: &Table) -> Vec<Problem> {
 
 fn in_table(table: &Table, problems: &mut Vec<Problem>) {
     for (key, node) in &table.entries {
-        problems.extend(problem(key));
-        in_node(node, problems);
+        problems.extend(problem(&key.text, &key.span));
+        match &node.value {
+            Value::Text(text) if key.text == OF_LINES => {
+                problems.extend(text.lines().find_map(|line| problem(line, &node.span)));
+            }
+            Value::Text(_)
+            | Value::List(_)
+            | Value::Table(_)
+            | Value::Whole(_)
+            | Value::Switch(_)
+            | Value::Other(_) => in_node(node, problems),
+        }
     }
 }
 
 fn in_node(node: &Node, problems: &mut Vec<Problem>) {
     match &node.value {
-        Value::Text(text) => problems.extend(problem(&Word { text: text.clone(), span: node.span.clone() })),
+        Value::Text(text) => problems.extend(problem(text, &node.span)),
         Value::List(list) => list.iter().for_each(|item| in_node(item, problems)),
         Value::Table(table) => in_table(table, problems),
         Value::Whole(_) | Value::Switch(_) | Value::Other(_) => {}
     }
 }
 
-fn problem(word: &Word) -> Option<Problem> {
-    if let Some(found) = word.text.chars().find(|c| is_invisible(*c)) {
+fn problem(text: &str, span: &Span) -> Option<Problem> {
+    if let Some(found) = text.chars().find(|c| is_invisible(*c)) {
         let help = "a text is one line of letters, digits, signs and plain spaces".to_owned();
-        return Some(Problem::at(&word.span, invisible(found)).help(help));
+        return Some(Problem::at(span, invisible(found)).help(help));
     }
-    let length = word.text.chars().count();
+    let length = text.chars().count();
     (length > TEXT_MAX).then(|| {
         let text = format!("this text has {length} characters; {TEXT_MAX} fit");
-        Problem::at(&word.span, text).help("say more in a comment".to_owned())
+        Problem::at(span, text).help("say more in a comment".to_owned())
     })
 }
 

@@ -1,6 +1,6 @@
 //! `[[request]]` and `[[arrivals]]`: what comes in, one by one or as a stream.
 
-use super::findings::about;
+use super::findings::{Shape, about};
 use super::flow;
 use super::form::Form;
 use super::latency::latency;
@@ -58,12 +58,15 @@ fn all_arrive(f: &mut Form<'_, '_>, pace: &Pace, first: Timestamp, count: u32) {
 fn pace(f: &mut Form<'_, '_>) -> Pace {
     let doc =
         "From one arrival to the next: a time, or `{ exponential = \"10 ms\" }` for an open Poisson stream.";
-    let gap = f.custom(about("gap", doc), "a time or a distribution", |f, node| latency(f, "gap", node));
+    let gap = f.custom(about("gap", doc), ("a time or a drawn time", Shape::Time), |f, node| {
+        latency(f, "gap", node)
+    });
     let doc = "So many clients instead, each of which asks again after its reply.";
     let clients = f.optional(about("clients", doc), &COUNT_FROM_ONE);
     let doc = "From a client's reply to its next request; nothing by default.";
-    let think =
-        f.custom(about("think", doc), "a time or a distribution", |f, node| latency(f, "think", node));
+    let think = f.custom(about("think", doc), ("a time or a drawn time", Shape::Time), |f, node| {
+        latency(f, "think", node)
+    });
     match (f.has("gap"), f.has("clients")) {
         (true, true) => {
             let help = Some("an open stream has a `gap`, a closed one has `clients`".to_owned());

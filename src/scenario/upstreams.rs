@@ -1,29 +1,28 @@
 //! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
 //! cancel does.
 
-use super::findings::about;
+use super::faults::{Ear, failure};
+use super::findings::{Shape, about};
 use super::form::Form;
 use super::latency::latency;
-use super::quantity::{COUNT, DURATION, INSTANT, MONEY, SHARE, TOKENS};
+use super::quantity::{DURATION, INSTANT, MONEY, SHARE, TOKENS};
 use super::tree::Value;
 use crate::policy::prices::Usage;
-use crate::policy::taxonomy::{Class, Diagnosis};
 use crate::sim::{Billed, CancelBill, Fault, Latency, OnCancel, Reply, Then, Upstream, Used};
 use crate::units::{Duration, Names, Ratio, Timestamp};
-use crate::wire::{Response, classify};
 
 /// The longest first or next reply of an upstream that says nothing: it answers well after half a second.
 const UNSTATED: Duration = Duration::from_millis(500);
 
 /// What stands behind a route.
-pub(super) fn upstream(f: &mut Form<'_, '_>, names: &mut Names) -> Upstream {
-    let script = f.each("replies", |f| reply(f, names));
+pub(super) fn upstream(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Upstream {
+    let script = f.each("replies", |f| reply(f, ear, names));
     let then = f.choice(
         about("then", "What comes after the last reply: the same again, or no call is foreseen."),
         &[("repeat", Then::Repeat), ("fail", Then::Fail)],
         "repeat",
     );
-    let faults = f.each("faults", |f| fault(f, names));
+    let faults = f.each("faults", |f| fault(f, ear, names));
     let on_cancel = f.table("on_cancel", on_cancel);
     let script = if script.is_empty() { vec![healthy()] } else { script };
     Upstream { script, then, faults, on_cancel }
@@ -41,14 +40,15 @@ fn healthy() -> Reply {
 }
 
 /// One reply.
-pub(super) fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
-    let after =
-        f.custom(about("after", "From the call to its end. It must be stated."), LATENCY, |f, node| {
-            latency(f, "after", node)
-        });
+pub(super) fn reply(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Reply {
+    let after = f.custom(
+        about("after", "From the call to its end. It must be stated."),
+        (LATENCY, Shape::Time),
+        |f, node| latency(f, "after", node),
+    );
     let first_byte = f.custom(
         about("first_byte", "From the call to its first visible output; a stream."),
-        LATENCY,
+        (LATENCY, Shape::Time),
         |f, node| latency(f, "first_byte", node),
     );
     let progress = f.optional(about("progress", "From one sign of life of a stream to the next."), &DURATION);
@@ -56,7 +56,7 @@ pub(super) fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
         let help = Some("a stream shows life at most once a millisecond".to_owned());
         f.problem(&f.span_of("progress"), "this is too often", help);
     }
-    let failure = failure(f, names);
+    let failure = failure(f, ear, names);
     let usage = f.optional_table("usage", usage);
     let bill =
         f.optional(about("bill", "What is billed; its tokens at the route's prices by default."), &MONEY);
@@ -75,38 +75,6 @@ pub(super) fn reply(f: &mut Form<'_, '_>, names: &mut Names) -> Reply {
 }
 
 const LATENCY: &str = "a time, `\"never\"`, or a drawn time";
-
-/// What the gateway is told, and what it truly means. Without a status the connection broke before there was
-/// one; with neither status nor code the reply is an answer.
-fn failure(f: &mut Form<'_, '_>, names: &mut Names) -> Option<(Diagnosis, Class)> {
-    let status = f.optional(about("status", "The HTTP status; 200 if there is no `code` either."), &COUNT);
-    let code =
-        f.text(about("code", "The provider's code, or what is wrong with the answer or the connection."));
-    let doc = "How long the response asks to stay away, from its arrival (`Retry-After`).";
-    let retry_after = f.optional(about("retry_after", doc), &DURATION);
-    let classes = Class::ALL.map(|class| (class.label(), class));
-    let doc = "What the failure truly means, if the reference classification gets it wrong.";
-    let truth = f.optional_choice(about("truth", doc), &classes);
-    let status = match status {
-        Some(status) if (100..=599).contains(&status) => u16::try_from(status).ok(),
-        Some(status) => {
-            f.problem(&f.span_of("status"), format!("`{status}` is not an HTTP status (100 to 599)"), None);
-            return None;
-        }
-        None if code.is_none() => Some(200),
-        None => None,
-    };
-    let response = Response { status, code: code.as_ref().map(|word| word.text.as_str()), retry_after };
-    if response.is_answer() {
-        if truth.is_some() {
-            let help = Some("a failure has a `status` or a `code`".to_owned());
-            f.problem(&f.span_of("truth"), "only a failure has a truth", help);
-        }
-        return None;
-    }
-    let diagnosis = classify(&response, names);
-    Some((diagnosis, truth.unwrap_or(diagnosis.class)))
-}
 
 /// Tokens used.
 pub(super) fn usage(f: &mut Form<'_, '_>) -> Usage {
@@ -127,7 +95,7 @@ pub(super) fn input_tokens(f: &mut Form<'_, '_>) -> Usage {
 }
 
 /// A fault laid over an upstream.
-fn fault(f: &mut Form<'_, '_>, names: &mut Names) -> Fault {
+fn fault(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Fault {
     let from = f.value(about("from", "The first instant at which it can strike."), &INSTANT, "0 ms");
     let to = f.optional(about("to", "The first instant at which it cannot any more."), &INSTANT);
     let rate = f.optional(about("rate", "How often it strikes; always by default."), &SHARE);
@@ -135,7 +103,7 @@ fn fault(f: &mut Form<'_, '_>, names: &mut Names) -> Fault {
     if to <= from {
         f.problem(&f.span_of("to"), "the fault ends before it begins", None);
     }
-    Fault { from, to, rate: rate.unwrap_or(Ratio::ONE), reply: reply(f, names) }
+    Fault { from, to, rate: rate.unwrap_or(Ratio::ONE), reply: reply(f, ear, names) }
 }
 
 /// What a cancel does.
@@ -143,7 +111,7 @@ fn on_cancel(f: &mut Form<'_, '_>) -> OnCancel {
     let unstated = OnCancel::default();
     let receipt = f.custom(
         about("receipt", "From the cancel to the receipt; at once by default."),
-        "a time, or `\"never\"`",
+        ("a time, or `\"never\"`", Shape::Text),
         |f, node| match &node.value {
             Value::Text(word) if word == "never" => Some(None),
             Value::Text(_)

@@ -65,12 +65,14 @@ pub(super) fn variants(
 ) -> Vec<Variant> {
     let mut variants = Vec::new();
     if header.base == Base::Played || headings.is_empty() {
+        let (setup, dialect) = lower::setup(world, out);
         variants.push(Variant {
             name: "base".to_owned(),
             title: None,
             seeds: header.seeds.clone(),
             breaks: Vec::new(),
-            setup: lower::setup(world, out),
+            dialect,
+            setup,
         });
     }
     for heading in headings.into_iter().flatten() {
@@ -82,12 +84,14 @@ pub(super) fn variants(
             continue;
         }
         let reduced = reduced(world, &heading, out);
+        let (setup, dialect) = lower::setup(&reduced.overlaid(&heading.overrides), out);
         variants.push(Variant {
             name: heading.name.text,
             title: heading.title,
             seeds: heading.seeds.unwrap_or_else(|| header.seeds.clone()),
             breaks: heading.breaks,
-            setup: lower::setup(&reduced.overlaid(&heading.overrides), out),
+            dialect,
+            setup,
         });
     }
     variants

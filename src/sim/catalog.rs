@@ -1,7 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::{FuseScope, Policy};
+use crate::gateway::{FuseScope, Policy, Timeouts};
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
@@ -195,6 +195,12 @@ pub struct Limits {
     pub attempt_max: Amount,
     /// The longest wait that a response may ask for and get.
     pub hint_max: Duration,
+    /// When a call is stopped.
+    pub timeouts: Timeouts,
+    /// How long the receipt of a stopped call is waited for.
+    pub receipt_max: Duration,
+    /// Requests that may wait for a slot.
+    pub queue_max: u32,
     /// Calls a request may make on one route.
     pub calls_per_route_max: u32,
     /// How often a request may look for a route before it gives up.
@@ -239,6 +245,9 @@ impl Default for Limits {
             legs_max: 1,
             attempt_max: Amount::MAX,
             hint_max: Duration::MAX,
+            timeouts: Timeouts::default(),
+            receipt_max: Duration::MAX,
+            queue_max: u32::MAX,
             calls_per_route_max: u32::MAX,
             seeks_max: u32::MAX,
             reserve_retries: 0,

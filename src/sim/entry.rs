@@ -2,6 +2,7 @@
 
 use super::catalog::{RequestName, TaskName};
 use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, CredentialId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
 
@@ -84,8 +85,12 @@ pub enum What<'a> {
         call: CallId,
         /// What its failure truly means; `None` if it did not fail.
         truth: Option<Class>,
+        /// What it truly says about health, where that is not what its class says.
+        health: Option<Signal>,
         /// The name of the failure.
         code: Option<Name>,
+        /// The HTTP status; `None` if no HTTP response was taken in.
+        status: Option<u16>,
         /// What the gateway is told.
         receipt: &'a Receipt,
     },

@@ -1,7 +1,7 @@
 //! True quotas: what a provider counts, whatever the gateway believes.
 
-use super::upstream::Reply;
-use crate::policy::taxonomy::{Class, Diagnosis, Hint};
+use super::upstream::{FailedReply, Reply};
+use crate::policy::taxonomy::{Diagnosis, Hint};
 use crate::units::{Duration, ModelId, ProjectId, Timestamp};
 
 /// So many calls or tokens in a window, for a project and a model.
@@ -126,13 +126,11 @@ impl Quota {
     }
 
     /// What a refusal at `now` means, and its truth.
-    pub(super) fn failure(&self, now: Timestamp) -> Option<(Diagnosis, Class)> {
-        let (diagnosis, truth) = self.refusal.failure?;
-        let hint = match (self.says_when, self.window.end(now)) {
-            (SaysWhen::Yes, Some(end)) => Hint::At(end),
-            (SaysWhen::Yes | SaysWhen::No, _) => diagnosis.hint,
-        };
-        Some((Diagnosis { hint, ..diagnosis }, truth))
+    pub(super) fn failure(&self, now: Timestamp) -> Option<FailedReply> {
+        let failure = self.refusal.failure?;
+        let end = self.window.end(now).filter(|_| self.says_when == SaysWhen::Yes);
+        let told = failure.told.map(|told| Diagnosis { hint: end.map_or(told.hint, Hint::At), ..told });
+        Some(FailedReply { told, ..failure })
     }
 }
 

@@ -6,7 +6,7 @@ use super::catalog::{RequestName, TaskName};
 use super::entry::{Declared, Entry, Observer, TaskEnd, What};
 use super::jobs::Part;
 use super::setup::{Pace, Setup};
-use super::world::World;
+use super::world::{End, World};
 use crate::gateway::{Action, Decision, Effect, Effects, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
 use crate::units::{RouteId, TaskId, TenantId, Timestamp};
@@ -149,8 +149,8 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
         }
         Event::End { call, stamp } => {
             if world.is_current(call, stamp) {
-                let (receipt, truth, code, origin) = world.end(call);
-                let what = What::CallEnded { call, truth, code, receipt: &receipt };
+                let End { receipt, truth, health, code, status, origin } = world.end(call);
+                let what = What::CallEnded { call, truth, health, code, status, receipt: &receipt };
                 let cause = scribe.write(at, Some(origin), what);
                 tell(world, at, cause, Input::Ended(call, receipt), scribe, effects);
             }

@@ -1,8 +1,9 @@
 //! Synthetic upstreams: the truth behind a route, which no policy code can see.
 
 use crate::policy::prices::Usage;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis};
-use crate::units::{Duration, Money, Ratio, Timestamp, real};
+use crate::units::{Duration, Money, Name, Ratio, Timestamp, real};
 
 /// What stands behind a route.
 #[derive(Clone, Debug)]
@@ -36,12 +37,35 @@ pub struct Reply {
     /// From one sign of life of a stream to the next; without it there is none between the first output and
     /// the end.
     pub progress: Option<Duration>,
-    /// The failure, if it is one: what the gateway is told, and what it truly means.
-    pub failure: Option<(Diagnosis, Class)>,
+    /// The failure, if it is one.
+    pub failure: Option<FailedReply>,
     /// Tokens used.
     pub usage: Used,
     /// What is billed.
     pub bill: Billed,
+}
+
+/// A failure: what the gateway is told, and what it truly means.
+#[derive(Clone, Copy, Debug)]
+pub struct FailedReply {
+    /// What the gateway is told; `None` if it takes the failure for an answer.
+    pub told: Option<Diagnosis>,
+    /// What it truly means.
+    pub truth: Class,
+    /// What it truly says about health, where that is not what its class says.
+    pub health: Option<Signal>,
+    /// Its name.
+    pub code: Name,
+    /// The HTTP status; `None` if there was no HTTP response.
+    pub status: Option<u16>,
+}
+
+impl FailedReply {
+    /// A failure that means what the gateway is told, without an HTTP response.
+    pub const fn told_truly(diagnosis: Diagnosis) -> FailedReply {
+        let Diagnosis { class, health, code, .. } = diagnosis;
+        FailedReply { told: Some(diagnosis), truth: class, health, code, status: None }
+    }
 }
 
 /// Tokens that a reply uses.

@@ -9,6 +9,7 @@ use super::setup::{Pace, Setup};
 use super::upstream::{Billed, CancelBill, Latency, Reply, Then, Used};
 use crate::gateway::{Answer, Bill, Call, Delivery, Gateway, Receipt, Request};
 use crate::policy::prices::Usage;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::units::draw::below;
 use crate::units::{CallId, Draws, Duration, Money, Name, Purpose, Ratio, RequestId, RouteId, Timestamp};
@@ -352,8 +353,8 @@ impl<'s> World<'s> {
         receipt.is_some()
     }
 
-    /// The receipt of a call, what its failure truly means and is called, and the entry that caused it.
-    pub(super) fn end(&mut self, call: CallId) -> (Receipt, Option<Class>, Option<Name>, u64) {
+    /// The end of a call.
+    pub(super) fn end(&mut self, call: CallId) -> End {
         let stamp = self.stamp();
         let served = &mut self.calls[call.index()];
         served.stamp = stamp;
@@ -363,18 +364,23 @@ impl<'s> World<'s> {
         let full = self.full(&served, reply);
         if let Some(cancelled) = served.cancelled_at {
             let receipt = served.cut_short(upstream.on_cancel.bill, full, cancelled);
-            return (receipt, Some(Class::Cancelled), None, served.origin);
+            let truth = Some(Class::Cancelled);
+            return End { receipt, truth, health: None, code: None, status: None, origin: served.origin };
         }
         let (usage, money) = full;
         let failure = match served.source {
             Source::Quota(at) => self.setup.quotas[at as usize].failure(served.begun),
             Source::Script(_) | Source::Fault(_) => reply.failure,
         };
-        let (result, truth, code) = match failure {
-            None => (Answer::Answered, None, None),
-            Some((diagnosis, truth)) => (Answer::Failed(diagnosis), Some(truth), Some(diagnosis.code)),
-        };
-        (Receipt { result, usage, bill: Bill::Exact(money) }, truth, code, served.origin)
+        let result = failure.and_then(|failure| failure.told).map_or(Answer::Answered, Answer::Failed);
+        End {
+            receipt: Receipt { result, usage, bill: Bill::Exact(money) },
+            truth: failure.map(|failure| failure.truth),
+            health: failure.and_then(|failure| failure.health),
+            code: failure.map(|failure| failure.code),
+            status: failure.map_or(Some(ANSWERED), |failure| failure.status),
+            origin: served.origin,
+        }
     }
 
     /// What a call uses and is billed if it runs to its end.
@@ -389,6 +395,25 @@ impl<'s> World<'s> {
         };
         (usage, money)
     }
+}
+
+/// The HTTP status of an answer.
+const ANSWERED: u16 = 200;
+
+/// The end of a call.
+pub(super) struct End {
+    /// What the gateway is told.
+    pub(super) receipt: Receipt,
+    /// What its failure truly means.
+    pub(super) truth: Option<Class>,
+    /// What it truly says about health, where that is not what its class says.
+    pub(super) health: Option<Signal>,
+    /// The name of the failure.
+    pub(super) code: Option<Name>,
+    /// The HTTP status; `None` if no HTTP response was taken in.
+    pub(super) status: Option<u16>,
+    /// The entry that caused it.
+    pub(super) origin: u64,
 }
 
 impl Served {

@@ -29,4 +29,5 @@ const SUITE: &[Embedded] = suite![
     "hedging",
     "budget-audit",
     "quota-cascade",
+    "look-alikes",
 ];

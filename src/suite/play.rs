@@ -87,7 +87,7 @@ pub fn seeds(variant: &Variant, first: Option<u64>) -> Vec<u64> {
 
 /// The digest of a variant's policy: of every knob, by name and value.
 pub fn policy_digest(variant: &Variant) -> Fingerprint {
-    Fingerprint::of(&format!("{:?}", variant.setup().policy))
+    Fingerprint::of(&format!("{:?}{}", variant.setup().policy, variant.dialect))
 }
 
 /// One run, about to be played.

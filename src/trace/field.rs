@@ -177,26 +177,90 @@ fields! {
     // Limits and versions.
     /// Calls that a request may make.
     AttemptsMax "attempts_max" Count
+    /// Calls that a request may make on one route.
+    CallsPerRouteMax "calls_per_route_max" Count
+    /// How often a request may look for a route.
+    SeeksMax "seeks_max" Count
     /// Calls that a request may have in flight at once.
     LegsMax "legs_max" Count
     /// The most that one call may cost.
     AttemptCostMax "attempt_cost_max_usd" Money
     /// The most tokens that one call may use.
     AttemptTokensMax "attempt_tokens_max" Count
+    /// Retries whose worst case must fit the request's cap too.
+    ReserveRetries "reserve_retries" Count
+    /// When the budget is asked, if not before each call with what calls in flight may cost.
+    Reserve "reserve" Word
     /// The longest wait that a response may ask for and get.
     HintMax "hint_max_ns" Span
+    /// From a call to its end.
+    AttemptTimeout "attempt_timeout_ns" Span
+    /// From a call to the first byte of a stream.
+    FirstByteTimeout "first_byte_timeout_ns" Span
+    /// Between two signs of life of a stream.
+    IdleTimeout "idle_timeout_ns" Span
+    /// How long the receipt of a stopped call is waited for.
+    ReceiptMax "receipt_max_ns" Span
     /// Calls in flight at once on one route.
     RouteLegsMax "route_legs_max" Count
     /// Calls in flight at once for one task.
     TaskLegsMax "task_legs_max" Count
     /// Calls in flight at once for one tenant.
     TenantLegsMax "tenant_legs_max" Count
+    /// Requests that may wait for a slot.
+    QueueMax "queue_max" Count
     /// Calls that a task may make.
     CallsPerTask "calls_per_task" Count
     /// Calls that the run may make.
     CallsPerRun "calls_per_run" Count
     /// What a terminal fault stops.
     TerminalScope "terminal_scope" Word
+    /// Classes of failures that end a request.
+    StopClasses "stop_classes" Words
+    /// Classes of failures that count against health.
+    BadClasses "bad_classes" Words
+    /// Classes of failures that count for health.
+    GoodClasses "good_classes" Words
+    /// Bad results in a row that make an upstream degraded.
+    DegradedAfter "degraded_after" Count
+    /// Bad results in a row that make it unhealthy.
+    UnhealthyAfter "unhealthy_after" Count
+    /// How long it stays unhealthy without a good result.
+    HealthCooldown "health_cooldown_ns" Span
+    /// What opens a breaker.
+    OpensOn "opens_on" Word
+    /// How many, or the numerator of a share.
+    OpensAfter "opens_after" Count
+    /// The denominator of the share.
+    OpensOf "opens_of" Count
+    /// What a breaker remembers.
+    BreakerWindow "breaker_window" Word
+    /// How many results or parts that is.
+    BreakerWindowSize "breaker_window_size" Count
+    /// How long that is, or a part of it.
+    BreakerWindowLength "breaker_window_ns" Span
+    /// Results before a share means anything.
+    BreakerMinimum "breaker_minimum" Count
+    /// A call that takes longer is slow.
+    SlowAbove "slow_above_ns" Span
+    /// The share of slow calls that opens: its numerator.
+    SlowCalls "slow_calls" Count
+    /// Its denominator.
+    SlowOf "slow_of" Count
+    /// How long a breaker stays open.
+    OpenFor "open_for_ns" Span
+    /// Probes that it lets through at once.
+    ProbesMax "probes_max" Count
+    /// How long a probe may be silent before another is let through.
+    ProbeTimeout "probe_timeout_ns" Span
+    /// Results of probes that close it.
+    CloseAfter "close_after" Count
+    /// What a result is worth that comes too late, if anything.
+    LateResults "late_results" Word
+    /// What a neutral result is worth, if anything.
+    NeutralResults "neutral_results" Word
+    /// Whether an interval is over at exactly its end, if not so.
+    Boundary "boundary" Word
     /// Calls or tokens that fit a window of a quota.
     QuotaLimit "quota_limit" Count
     /// How much of it was used before the run.
@@ -219,6 +283,8 @@ fields! {
     Scripted "scripted" Word
     /// How the call or the task ended.
     Result "result" Word
+    /// The HTTP status of the response.
+    HttpStatus "http_status" Count
     /// What the failure truly means.
     Truth "truth" Word
     /// What the gateway takes the failure for.

@@ -52,8 +52,12 @@ kinds! {
     // Facts.
     /// The limits that the policy promises to keep, and the versions.
     DeclaredLimits "declared_limits" World [
-        AttemptsMax LegsMax AttemptCostMax AttemptTokensMax HintMax RouteLegsMax TaskLegsMax TenantLegsMax
-        CallsPerTask CallsPerRun TerminalScope PolicyVersion PricesVersion RegistryVersion
+        AttemptsMax CallsPerRouteMax SeeksMax LegsMax AttemptCostMax AttemptTokensMax ReserveRetries Reserve
+        HintMax AttemptTimeout FirstByteTimeout IdleTimeout ReceiptMax RouteLegsMax TaskLegsMax TenantLegsMax
+        QueueMax CallsPerTask CallsPerRun TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
+        UnhealthyAfter HealthCooldown OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize
+        BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter
+        LateResults NeutralResults Boundary PolicyVersion PricesVersion RegistryVersion
     ]
     /// A tenant and its cap.
     DeclaredTenant "declared_tenant" World [Tenant Cap CapTokens WindowLength]
@@ -90,7 +94,7 @@ kinds! {
     CallVisible "call_visible" World [Request Call Route]
     /// A call is over and billed.
     CallEnded "call_ended" World [
-        Request Call Route Elapsed Result Truth Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
+        Request Call Route Elapsed Result HttpStatus Truth Signal Code InputTokens CacheReadTokens CacheWriteTokens ImageTokens
         AudioTokens OutputTokens Bill
     ]
     /// A cancelled call will never be billed.
@@ -118,7 +122,9 @@ kinds! {
         ProjectedTokens CapTokens
     ]
     /// What a failure means.
-    Classified "classified" Gateway [Request Call Route Class Code Rule Scope Resend Hint HintAt]
+    Classified "classified" Gateway [
+        Request Call Route Class Code Rule Scope Resend Hint HintAt Signal
+    ]
     /// What a result said about health.
     Signalled "signalled" Gateway [
         Request Call Route Signal Class Standing Breaker BreakerFailures Health HealthFailures

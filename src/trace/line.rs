@@ -121,6 +121,7 @@ impl Sink for Json<'_> {
             | Text::Call(..)
             | Text::Members(..)
             | Text::Credentials(..)
+            | Text::Classes(..)
             | Text::Reasons(..) => self.joined(text),
         }
         self.out.byte(b'"');

@@ -51,7 +51,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
             "{call} on {route} is taken for {class} ({code}, by rule {rule})",
             "; it concerns the {scope}",
             resend(word(Field::Resend)),
-            "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}]",
+            "[; asks to wait {hint_ns}][; asks to wait until {hint_at_ns}][; {signal} to health]",
         ],
         Kind::Signalled => vec![
             "{call} counts as {signal}[ ({class})]",
@@ -123,6 +123,7 @@ const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a 
                       [, {route_legs_max} at a time on a route][, {task_legs_max} at a time for a task]\
                       [, {tenant_legs_max} at a time for a tenant][, {calls_per_task} calls a task]\
                       [, {calls_per_run} calls in all][, a terminal fault stops the {terminal_scope}]\
+                      [, a breaker opens on {opens_on}: {opens_after}][ of {opens_of}][, for {open_for_ns}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
 const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\
@@ -239,7 +240,9 @@ fn script(word: &str) -> &'static str {
 fn result(word: &str) -> &'static str {
     match word {
         "answered" => "{call} on {route} ends after {elapsed_ns} with an answer",
-        "failed" => "{call} on {route} fails after {elapsed_ns}: {code}[, in truth {truth}]",
+        "failed" => {
+            "{call} on {route} fails after {elapsed_ns}: [{http_status} ]{code}[, in truth {truth}][, {signal} to health]"
+        }
         "cancelled" => "{call} on {route}, cut off, ends after {elapsed_ns}",
         _ => "{call} on {route} ends after {elapsed_ns}: {result}",
     }

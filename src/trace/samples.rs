@@ -208,6 +208,7 @@ fn rate_limited(catalog: &Catalog, hint: Hint) -> Diagnosis {
         scope: Scope::Credential,
         resend: Resend::Same,
         hint,
+        health: None,
         rule: name(catalog, "status:429"),
         code: name(catalog, "rate_limited"),
     }
@@ -243,7 +244,14 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     let truth = Some(Class::RateLimit);
     stage.first(
         at(80),
-        What::CallEnded { call: CALL[0], truth, code: Some(diagnosis.code), receipt: &nothing },
+        What::CallEnded {
+            call: CALL[0],
+            truth,
+            health: None,
+            code: Some(diagnosis.code),
+            status: Some(429),
+            receipt: &nothing,
+        },
     );
     stage.decide(Decision::Classified { call: CALL[0], diagnosis });
     end(&mut stage, CALL[0], Money::ZERO, 0, (truth, Signal::Neutral));
@@ -262,7 +270,17 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     begin(&mut stage, &call(2, FALLBACK, Role::Fallback));
     let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
     let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
-    stage.first(at(630), What::CallEnded { call: CALL[1], truth: None, code: None, receipt: &paid });
+    stage.first(
+        at(630),
+        What::CallEnded {
+            call: CALL[1],
+            truth: None,
+            health: None,
+            code: None,
+            status: Some(200),
+            receipt: &paid,
+        },
+    );
     end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
     let outcome = Outcome::Answered { route: FALLBACK };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(570) });
@@ -281,14 +299,27 @@ pub(crate) fn hedged(observer: &mut impl Observer) {
     begin(&mut stage, &call(2, FALLBACK, Role::Hedge));
     let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
     let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
-    stage.first(at(700), What::CallEnded { call: CALL[1], truth: None, code: None, receipt: &paid });
+    stage.first(
+        at(700),
+        What::CallEnded {
+            call: CALL[1],
+            truth: None,
+            health: None,
+            code: None,
+            status: Some(200),
+            receipt: &paid,
+        },
+    );
     end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
     let outcome = Outcome::Answered { route: FALLBACK };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(500) });
     stage.act(Action::Cancel { call: CALL[0], why: Class::Cancelled });
     let receipt = Receipt { result: Answer::Cancelled, ..paid };
     let truth = Some(Class::Cancelled);
-    stage.first(at(1_000), What::CallEnded { call: CALL[0], truth, code: None, receipt: &receipt });
+    stage.first(
+        at(1_000),
+        What::CallEnded { call: CALL[0], truth, health: None, code: None, status: None, receipt: &receipt },
+    );
     end(&mut stage, CALL[0], cents(16), 9_000, (truth, Signal::Neutral));
     stage.act(Action::Close { request: REQUEST, spent: cents(32) });
 }
@@ -329,7 +360,10 @@ pub(crate) fn turn(observer: &mut impl Observer) {
         bill: Bill::Exact(Money::ZERO),
     };
     let truth = Some(Class::QuotaExhausted);
-    stage.first(at(45), What::CallEnded { call: CALL[0], truth, code: None, receipt: &receipt });
+    stage.first(
+        at(45),
+        What::CallEnded { call: CALL[0], truth, health: None, code: None, status: None, receipt: &receipt },
+    );
     stage.decide(Decision::HedgeSkipped { request: REQUEST, why: HedgeSkip::Fuse });
     stage.decide(Decision::Blew { fuse: FuseKind::CallsPerTask, request: REQUEST, calls: 24 });
     let outcome = Outcome::Stopped { reason: StopReason::CallsPerTask, last: None };

@@ -331,7 +331,7 @@ mod tests {
              region-a, restricted data, 8000 tokens in, at most 1000 out, at most $0.030, answer by 1200 ms",
             "      0 ms  #6   ← #5    primary is chosen for req-demo-002 out of 2 routes, on order, worst case $0.016",
             "                          · fallback: outranked on order, worst case $0.016",
-            "     80 ms  #10          req-demo-002#1 on primary fails after 80 ms: rate_limited, in truth \
+            "     80 ms  #10          req-demo-002#1 on primary fails after 80 ms: 429 rate_limited, in truth \
              rate_limit, billed $0.000",
             "     80 ms  #14  ← #10   req-demo-002 will try again in 100 ms, at 180 ms, on fallback for at most \
              $0.016",

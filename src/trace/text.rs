@@ -2,6 +2,7 @@
 //! nothing is put together for it.
 
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, RequestName, SourceKind, TaskName};
 use crate::units::{CredentialId, Name, Names, Set64};
 
@@ -22,6 +23,8 @@ pub enum Text<'a> {
     Members(&'a Names, &'a [Name], Set64),
     /// Credentials with their projects.
     Credentials(&'a Catalog, &'a [CredentialId]),
+    /// Classes of failures, by their numbers.
+    Classes(Set64),
     /// Reasons, and the capability that is missing.
     Reasons(Reasons, Option<(&'a Names, Name)>),
 }
@@ -57,6 +60,7 @@ impl<'a> Text<'a> {
             }
             Text::Members(names, list, set) => members(names, list, set, &mut take),
             Text::Credentials(catalog, pool) => credentials(catalog, pool, &mut take),
+            Text::Classes(set) => classes(set, &mut take),
             Text::Reasons(reasons, missing) => listed(reasons, missing, &mut take),
         }
     }
@@ -184,6 +188,16 @@ fn credentials<'a>(catalog: &'a Catalog, pool: &[CredentialId], take: &mut impl 
         take(Piece::Name(&catalog.names, fact.name));
         take(Piece::Word("@"));
         take(Piece::Name(&catalog.names, catalog.projects[fact.project.index()]));
+    }
+}
+
+fn classes<'a>(set: Set64, take: &mut impl FnMut(Piece<'a>)) {
+    let listed = Class::ALL.into_iter().filter(|class| set.contains(Set64::of(*class as u8)));
+    for (at, class) in listed.enumerate() {
+        if at > 0 {
+            take(Piece::Bar);
+        }
+        take(Piece::Word(class.label()));
     }
 }
 

@@ -74,14 +74,14 @@ fn the_suite_passes_with_a_line_a_scenario_and_a_verdict_line() {
     golden("cli/suite", &line(&place, "").holds());
     assert_eq!(
         names(&place.path().join("lab-output")),
-        [".gitignore", "events.jsonl", "run.json", "summary.json"]
+        [".gitignore", ".lock", "events.jsonl", "run.json", "summary.json"]
     );
 }
 
 #[test]
 fn the_help_reads_well() {
     let place = Place::new("help");
-    for command in ["", "run", "list", "check", "why", "verify"] {
+    for command in ["", "run", "list", "check", "classify", "why", "verify", "schema", "doctor"] {
         let help = line(&place, &format!("{command} --help")).holds();
         let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
         let name = if command.is_empty() { "help".to_owned() } else { format!("help-{command}") };
@@ -169,7 +169,8 @@ fn scenarios_are_named_repeated_listed_or_all() {
         (names.join(" "), said["acceptance"]["scope"].as_str().unwrap().to_owned())
     };
     let is = |names: &str, scope: &str| (names.to_owned(), scope.to_owned());
-    let all = "routing bounded-429 terminal-errors circuit hedging budget-audit quota-cascade";
+    let all: Vec<&str> = faultlab::suite::embedded().iter().map(|one| one.name).collect();
+    let all = &all.join(" ");
     assert_eq!(played("--scenario bounded-429"), is("bounded-429", "partial"));
     assert_eq!(
         played("run --scenario budget-audit --scenario routing"),
@@ -208,6 +209,7 @@ fn a_flag_that_would_have_no_effect_is_an_error() {
         ("--out-dir x check y", "--out-dir stands before `check`"),
         ("--output-dir x verify", "--out-dir stands before `verify`"),
         ("--format json why r", "--format stands before `why`"),
+        ("--guard off verify", "--guard stands before `verify`"),
         ("-q -v", "cannot be used with"),
         ("why", "<REQUEST>"),
         ("check", "<FILE>"),
@@ -404,7 +406,7 @@ fn the_old_summary_is_gone_before_anything_is_played() {
     let folder = place.path().join("lab-output");
     fs::create_dir(folder.join("events.jsonl.partial")).unwrap();
     line(&place, "--scenario routing").fails(74, &["events.jsonl.partial"]);
-    assert_eq!(names(&folder), [".gitignore", "events.jsonl.partial"]);
+    assert_eq!(names(&folder), [".gitignore", ".lock", "events.jsonl.partial", "run.json"]);
 }
 
 #[test]

@@ -220,8 +220,9 @@ fn a_true_limit_that_is_told_to_health_as_an_overload() {
 #[test]
 fn a_truth_that_was_another() {
     let lie: Lie = |_, what, tell| {
-        if let What::CallEnded { call, truth: Some(Class::RateLimit), code, receipt } = what {
-            tell(What::CallEnded { call: *call, truth: Some(Class::Funds), code: *code, receipt });
+        if let What::CallEnded { call, truth: Some(Class::RateLimit), health, code, status, receipt } = what {
+            let (truth, health) = (Some(Class::Funds), *health);
+            tell(What::CallEnded { call: *call, truth, health, code: *code, status: *status, receipt });
         } else {
             tell(*what);
         }
@@ -301,12 +302,14 @@ fn a_bill_that_is_made_small() {
 #[test]
 fn a_bill_that_was_larger() {
     let lie: Lie = |_, what, tell| {
-        if let What::CallEnded { call, truth, code, receipt } = what {
+        if let What::CallEnded { call, truth, health, code, status, receipt } = what {
             let bill = Bill::Exact(Money::from_picos(900_000_000_000));
             tell(What::CallEnded {
                 call: *call,
                 truth: *truth,
+                health: *health,
                 code: *code,
+                status: *status,
                 receipt: &Receipt { bill, ..**receipt },
             });
         } else {

@@ -5,10 +5,14 @@
 mod any_policy;
 mod bad_scenarios;
 mod breaker_vectors;
+mod classify;
 mod cli;
 mod determinism;
 mod goldens;
+#[cfg(target_os = "linux")]
+mod guard;
 mod lies;
+mod linked;
 mod lying_gateway;
 mod mutated_scenarios;
 mod pages;
@@ -17,5 +21,11 @@ mod planted_machine_defects;
 mod readme;
 mod reference;
 mod regressions;
+mod schemas;
+mod shell;
 mod support;
 mod tidy;
+mod wire_properties;
+mod wire_vectors;
+#[cfg(target_os = "linux")]
+mod wrappers;

@@ -1,8 +1,10 @@
 //! The pages under `docs/` that are made from the code say what the code says.
 
 use faultlab::judge::{Finding, Law, Metric};
+use faultlab::policy::taxonomy::Class;
 use faultlab::scenario::{DRAWN_TIME, Knob, Unstated, knobs};
 use faultlab::trace::{Author, CANDIDATE, Kind};
+use faultlab::wire::{Catalogue, Dialect, Input, Verdict, classify, dialect_files, rules, signs};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -22,6 +24,17 @@ fn the_page_of_the_scenario_lists_every_other_key_and_every_word() {
     page.findings();
     page.events();
     check("scenario.md", &page.0);
+}
+
+#[test]
+fn the_page_of_failures_lists_every_rule_word_and_case() {
+    let mut page = Page::new(TAXONOMY);
+    page.classes();
+    page.rules();
+    page.signs();
+    page.dialects();
+    page.catalogue();
+    check("taxonomy.md", &page.0);
 }
 
 const POLICY: &str = "\
@@ -54,6 +67,33 @@ A variant is the file with something else: whatever it states (`policy.…`, `[[
 file, by name. A pattern is an event and what its fields must be, as in `events.jsonl`:
 `{ event = \"replied\", outcome = \"answered\" }`; times and money may have their unit, and
 `candidate = { route = \"a\", verdict = \"excluded\" }` looks into the candidates of `considered`.
+";
+
+const TAXONOMY: &str = "\
+# What a provider's failure means
+
+Made from the data that the classifier reads. The body decides, not the status; the first rule that has an answer
+decides, so their order is the knowledge. Try it: `faultlab classify FILE`.
+
+A dialect file says what a provider's words mean; yours is asked before these (`faultlab classify --dialect FILE`, or
+the knob `policy.dialect_lines` of a scenario). A line is `WORD ARGUMENTS`, `#` begins a comment:
+
+```text
+provider groq                     # whose words follow; `any` is for all
+alias    groqcloud                # another name
+family   gemini                   # whose words are asked after these and before the shared ones
+scope    rate model               # the smallest thing to bench: for rate, quota, plan, capacity, fault, auth, funds
+clock    day utc-day              # when a window ends: pacific-day, utc-day, utc-week, utc-month, rolling-SECONDS
+status   capacity 498             # a status that is a sign here
+code     funds billing_hard_limit # a code is a sign wherever it is seen,
+here code rate 1302               # … or only here
+phrase   funds out of .. credits  # words of a message, `..` for anything between; `here phrase` only here
+```
+
+`Retry-After` is read strictly: whole seconds or an HTTP date; anything else is malformed and the next source is asked
+(a body's `RetryInfo`, reset headers, words). `as_sent` takes fractions, units and epochs too, `lenient_sdk` what client
+libraries take. `status_only` and `adr_113` are wrong on purpose: what a gateway does with them is a scenario
+(`look-alikes`).
 ";
 
 /// A page under construction.
@@ -136,6 +176,120 @@ impl Page {
         }
     }
 
+    fn classes(&mut self) {
+        self.heading("Classes");
+        self.line("What a gateway does after each is policy: [policy.md](policy.md). The machines have finer ones.\n");
+        self.line("| class | family | in the machines |\n|---|---|---|");
+        let mut labels: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+        for class in Class::ALL {
+            let verdict = Verdict { class: Some(class), ..classify(&Input::default(), &Dialect::standard()) };
+            match labels.iter_mut().find(|known| known.0 == verdict.label() && known.1 == verdict.family()) {
+                Some(known) => known.2.push(class.label()),
+                None => labels.push((verdict.label(), verdict.family(), vec![class.label()])),
+            }
+        }
+        for (label, family, classes) in labels {
+            self.line(&format!("| `{label}` | `{family}` | {} |", ticked(&classes, " ")));
+        }
+    }
+
+    fn rules(&mut self) {
+        self.heading("Rules, in the order in which they are asked");
+        self.line("| | rule | |\n|---|---|---|");
+        for (at, (name, says)) in rules().enumerate() {
+            self.line(&format!("| {} | `{name}` | {says} |", at + 1));
+        }
+        self.line("\nWhat none of them knows is `unclassified`: not to be repeated.");
+    }
+
+    fn signs(&mut self) {
+        self.heading("Signs");
+        self.line("What a word of a dialect file can be a sign of.\n");
+        self.line("| sign | |\n|---|---|");
+        for (word, says) in signs() {
+            self.line(&format!("| `{word}` | {says} |"));
+        }
+    }
+
+    fn dialects(&mut self) {
+        self.heading("Dialects");
+        for (_, text) in dialect_files() {
+            let lines: Vec<&str> = text
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty() && !line.starts_with('#'))
+                .collect();
+            self.dialect(&lines);
+        }
+    }
+
+    /// One file: what it says of itself, then its words by sign. A file may speak for several providers.
+    fn dialect(&mut self, lines: &[&str]) {
+        let mut words: Vec<(String, Vec<String>)> = Vec::new();
+        for line in lines.iter().map(|line| line.split(" #").next().unwrap_or(line).trim()) {
+            let mut parts = line.split_whitespace();
+            let local = if line.starts_with("here ") { parts.next().map_or("", |_| "here ") } else { "" };
+            let (kind, rest) = (parts.next().unwrap_or_default(), parts.collect::<Vec<_>>());
+            match kind {
+                "provider" => {
+                    self.words(&mut words);
+                    self.line(&format!("\n### {}\n", rest.join(" ")));
+                }
+                "version" | "source" | "alias" | "family" | "scope" | "clock" | "trait" => {
+                    self.line(&format!("* {kind}: {}", rest.join(" ")));
+                }
+                _ => {
+                    let (sign, text) = (rest[0].to_owned(), rest[1..].join(" "));
+                    let mark = match kind {
+                        "phrase" => format!("“{text}”"),
+                        "status" => format!("status {text}"),
+                        _ => format!("`{text}`"),
+                    };
+                    let mark = if local.is_empty() { mark } else { format!("{mark}°") };
+                    match words.iter_mut().find(|known| known.0 == sign) {
+                        Some(known) => known.1.push(mark),
+                        None => words.push((sign, vec![mark])),
+                    }
+                }
+            }
+        }
+        self.words(&mut words);
+    }
+
+    fn words(&mut self, words: &mut Vec<(String, Vec<String>)>) {
+        if words.is_empty() {
+            return;
+        }
+        self.line("\n| sign | codes, “phrases”, statuses (° only here) |\n|---|---|");
+        for (sign, marks) in words.drain(..) {
+            self.line(&format!("| `{sign}` | {} |", marks.join(" · ").replace('|', "\\|")));
+        }
+    }
+
+    fn catalogue(&mut self) {
+        self.heading("Synthetic responses");
+        self.line("For scenarios: `fault = { provider = \"gemini\", case = \"daily_quota\" }`. The truth is declared, and the");
+        self.line("judge goes by it whatever the policy's dialect makes of the response.\n");
+        self.line(
+            "| provider | case | status | truth | wait | rule | decided by |\n|---|---|---|---|---|---|---|",
+        );
+        let dialect = Dialect::standard();
+        for one in Catalogue::standard().cases() {
+            let verdict = classify(&one.input, &dialect);
+            let status = one.input.status.map_or("–".to_owned(), |status| status.to_string());
+            let health = one.health.map_or(String::new(), |health| format!(", {} to health", health.label()));
+            let truth = one.truth.map_or("none", Class::label);
+            let wait = verdict.retry_after_ms.map_or("–".to_owned(), |ms| format!("{ms} ms"));
+            let by: Vec<String> = verdict.decided_by.iter().map(ToString::to_string).collect();
+            let by: Vec<&str> = by.iter().map(String::as_str).collect();
+            let (provider, case, rule) = (&one.provider, &one.case, verdict.rule);
+            self.line(&format!(
+                "| `{provider}` | `{case}` | {status} | `{truth}`{health} | {wait} | `{rule}` | {} |",
+                ticked(&by, " ")
+            ));
+        }
+    }
+
     fn heading(&mut self, text: &str) {
         self.line(&format!("\n## {text}\n"));
     }
@@ -143,6 +297,10 @@ impl Page {
     fn line(&mut self, text: &str) {
         writeln!(self.0, "{text}").expect("a text grows");
     }
+}
+
+fn ticked(words: &[&str], between: &str) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(between)
 }
 
 fn heading(table: &str) -> String {

@@ -86,8 +86,8 @@ pub(crate) const MACHINE_DEFECTS: &[Defect] = &[
         "a share of the first ten calls",
         "circuit",
         Replace(
-            "minimum = 20\n\n[[variant.route]]\nname = \"primary\"\nupstream.replies = [{ after = \"0 ms\", status = 503 }]\n\n[[variant.arrivals]]\nname = \"unlucky\"\ngap = \"100 ms\"\ncount = 10",
-            "minimum = 10\n\n[[variant.route]]\nname = \"primary\"\nupstream.replies = [{ after = \"0 ms\", status = 503 }]\n\n[[variant.arrivals]]\nname = \"unlucky\"\ngap = \"100 ms\"\ncount = 10",
+            "minimum = 20\n\n[[variant.route]]\nname = \"primary\"\nupstream.replies = [{ after = \"0 ms\", fault = { provider = \"openai\", case = \"unavailable\" } }]\n\n[[variant.arrivals]]\nname = \"unlucky\"\ngap = \"100 ms\"\ncount = 10",
+            "minimum = 10\n\n[[variant.route]]\nname = \"primary\"\nupstream.replies = [{ after = \"0 ms\", fault = { provider = \"openai\", case = \"unavailable\" } }]\n\n[[variant.arrivals]]\nname = \"unlucky\"\ngap = \"100 ms\"\ncount = 10",
         ),
         &["ten_of_ten_are_too_few"],
         "variant below_minimum",

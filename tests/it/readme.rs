@@ -118,7 +118,9 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
 fn playground() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
     std::fs::create_dir_all(folder.join("docs")).unwrap();
-    std::fs::write(folder.join("docs/first-scenario.toml"), read("docs/first-scenario.toml")).unwrap();
+    for file in ["docs/first-scenario.toml", "docs/look-alikes.jsonl"] {
+        std::fs::write(folder.join(file), read(file)).unwrap();
+    }
     folder
 }
 

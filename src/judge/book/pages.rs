@@ -207,6 +207,17 @@ pub enum Charge {
     Booked,
 }
 
+/// How a call truly ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// What its failure truly means.
+    pub truth: Option<Class>,
+    /// What it truly says about health, where that is not what its class says.
+    pub health: Option<Signal>,
+    /// The name of the failure.
+    pub code: Option<Name>,
+}
+
 /// What the gateway was told of the result of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heard {
@@ -266,6 +277,8 @@ pub struct CallPage {
     pub heard: Heard,
     /// What its failure truly means.
     pub truth: Option<Class>,
+    /// What it truly says about health, where that is not what its class says.
+    pub health: Option<Signal>,
     /// The most it can cost and use, from the true prices and the estimate.
     pub worst_case: Amount,
     /// The tenant's window that it is charged to.
@@ -306,6 +319,7 @@ impl CallPage {
         generation: 0,
         heard: Heard { class: None, code: None, signal: Signal::Neutral, told: Telling::NotYet },
         truth: None,
+        health: None,
         worst_case: Amount::ZERO,
         window: 0,
         reserved: None,
@@ -327,6 +341,12 @@ impl CallPage {
     pub fn meaning(&self) -> Option<Class> {
         let is_over = matches!(self.phase, CallPhase::Ended);
         self.truth.or(self.fired).or(self.stopped).or(if is_over { None } else { Some(Class::Cancelled) })
+    }
+
+    /// What its result truly means, if that says nothing about health.
+    pub fn neutral(&self) -> Option<Class> {
+        let says = |class: &Class| self.health.unwrap_or(class.meaning());
+        self.meaning().filter(|class| says(class) == Signal::Neutral)
     }
 
     /// What a receipt says of it, before it is over.

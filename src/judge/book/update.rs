@@ -9,7 +9,7 @@ use crate::policy::health;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Scope, Taxonomy};
 use crate::sim::{Breakers, Entry};
-use crate::units::{BreakerId, Name};
+use crate::units::BreakerId;
 
 impl Book<'_> {
     /// The entry has come in its place; the next one is due.
@@ -250,10 +250,10 @@ impl Book<'_> {
         &mut self,
         entry: &Entry<'_>,
         call: CallId,
-        truth: Option<Class>,
-        code: Option<Name>,
+        ended: &Ended,
         receipt: &Receipt,
     ) {
+        let Ended { truth, health, code } = *ended;
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };
@@ -261,13 +261,12 @@ impl Book<'_> {
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);
+        page.health = health.filter(|_| was_wanted);
         page.billed = Some(billed);
         let heard = heard(&self.facts.machines.taxonomy, receipt);
         page.heard = Heard { told: page.heard.told, ..heard };
-        let stimulus = match page.meaning() {
-            Some(class) if class.is_neutral() => Stimulus::NeutralResult(call),
-            Some(_) | None => Stimulus::Other,
-        };
+        let stimulus =
+            if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
         let (request, serial, route) = (page.request, page.serial, page.route);
         let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
         self.meet(stimulus);
@@ -373,7 +372,7 @@ impl Book<'_> {
 fn heard(taxonomy: &Taxonomy, receipt: &Receipt) -> Heard {
     let (class, code, signal) = match &receipt.result {
         Answer::Answered => (None, None, Signal::Good),
-        Answer::Failed(told) => (Some(told.class), Some(told.code), taxonomy.signal(told.class)),
+        Answer::Failed(told) => (Some(told.class), Some(told.code), taxonomy.heard(told)),
         Answer::Cancelled => (Some(Class::Cancelled), None, Signal::Neutral),
     };
     Heard { class, code, signal, told: Telling::NotYet }

@@ -99,7 +99,7 @@ pub(super) fn neutral_is_told_neutral(book: &Book<'_>, told: &Told) -> Ruling {
     let Some(page) = book.call(told.call) else {
         return Ruling::broken(move || "a result of no call is told".to_owned());
     };
-    let Some(class) = page.meaning().filter(|class| class.is_neutral()) else { return Ruling::Silent };
+    let Some(class) = page.neutral() else { return Ruling::Silent };
     let Told { breaker, health, signal, standing, breaker_failures, health_failures, .. } = *told;
     let is_told_neutral = signal == Signal::Neutral || standing == Freshness::Stale;
     let was = book.breaker(breaker).and_then(|page| page.failures);

@@ -123,9 +123,9 @@ fn every_law_is_put_to_the_test() {
 }
 
 /// What is told of a wrong key, and what it truly means.
-fn auth_faults(s: &mut Setup) -> impl Iterator<Item = &mut (Diagnosis, Class)> {
+fn auth_faults(s: &mut Setup) -> impl Iterator<Item = &mut FailedReply> {
     let faults = s.upstreams.iter_mut().flat_map(|upstream| &mut upstream.faults);
-    faults.filter_map(|fault| fault.reply.failure.as_mut()).filter(|(_, truth)| *truth == Class::Auth)
+    faults.filter_map(|fault| fault.reply.failure.as_mut()).filter(|failure| failure.truth == Class::Auth)
 }
 
 #[test]
@@ -150,7 +150,10 @@ fn every_wrong_knob_of_a_machine_is_caught_by_its_law() {
     wrong(unfused, &[Law::CallsWithinFuse]);
     let unfunded = |s: &mut Setup| {
         s.catalog.limits.terminal_scope = FuseScope::Account;
-        auth_faults(s).for_each(|(told, truth)| (told.class, *truth) = (Class::Funds, Class::Funds));
+        auth_faults(s).for_each(|failure| {
+            failure.truth = Class::Funds;
+            failure.told.iter_mut().for_each(|told| told.class = Class::Funds);
+        });
     };
     wrong(unfunded, &[Law::TerminalFuseHolds]);
     wrong(|s| s.catalog.limits.terminal_scope = FuseScope::Run, &[Law::TerminalFuseHolds]);
@@ -169,7 +172,9 @@ fn every_wrong_knob_of_a_machine_is_caught_by_its_law() {
         breaker.trip = Trip::Run { bad: 2 };
     };
     wrong(late, &[Law::StaleChangesNothing]);
-    let unseen = |s: &mut Setup| auth_faults(s).for_each(|(told, _)| told.class = Class::Funds);
+    let unseen = |s: &mut Setup| {
+        auth_faults(s).filter_map(|failure| failure.told.as_mut()).for_each(|told| told.class = Class::Funds)
+    };
     wrong(unseen, &[Law::OneAlertPerAuthFault]);
 }
 

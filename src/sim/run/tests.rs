@@ -7,8 +7,8 @@ use crate::policy::eligibility::{Envelope, Offer};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::{
-    Billed, Catalog, CredentialFact, Latency, OnCancel, Reply, RouteFact, Source, SourceFact, SourceKind,
-    Template, Then, Upstream, Used,
+    Billed, Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source, SourceFact,
+    SourceKind, Template, Then, Upstream, Used,
 };
 use crate::units::{
     BreakerId, CredentialId, Duration, HealthId, ModelId, Money, Price, ProjectId, ProviderId, Set64,
@@ -114,11 +114,12 @@ fn limited(catalog: &mut Catalog) -> Reply {
         scope: Scope::Model,
         resend: Resend::Same,
         hint: Hint::Absent,
+        health: None,
         rule,
         code: rule,
     };
     Reply {
-        failure: Some((diagnosis, Class::RateLimit)),
+        failure: Some(FailedReply::told_truly(diagnosis)),
         usage: Used::Exactly(Usage::default()),
         ..answer(MS(80))
     }

@@ -272,6 +272,9 @@ impl<S: Sink> Teller<'_, S> {
             Hint::After(wait) => self.span(Field::Hint, wait),
             Hint::At(at) => self.time(Field::HintAt, at),
         }
+        if let Some(health) = diagnosis.health {
+            self.word(Field::Signal, health.label());
+        }
     }
 
     /// What does not exist (a breaker that is off) has no name and no counter.

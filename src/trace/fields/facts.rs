@@ -1,14 +1,15 @@
 //! How facts read.
 
 use super::{Sink, Teller};
-use crate::gateway::{Answer, Bill, Command, Delivery, FuseScope, Receipt, Request, SideEffect, Wait};
+use crate::gateway::{Answer, Bill, Command, Delivery, Receipt, Request, SideEffect, Wait};
 use crate::policy::ledger::Amount;
 use crate::policy::prices::Tier;
+use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::{Declared, Scripted, TaskEnd};
 use crate::trace::field::Field;
 use crate::trace::text::Text;
-use crate::units::{CallId, CredentialId, Duration, Money, Name, RouteId, TaskId, Timestamp};
+use crate::units::{CallId, CredentialId, Money, Name, RouteId, TaskId, Timestamp};
 
 impl<S: Sink> Teller<'_, S> {
     pub(super) fn declared(&mut self, declared: Declared) {
@@ -38,43 +39,6 @@ impl<S: Sink> Teller<'_, S> {
             }
             Declared::Route(id) => self.offer(id),
         }
-    }
-
-    fn limits(&mut self) {
-        let limits = &self.catalog.limits;
-        if limits.attempts_max < u32::MAX {
-            self.count(Field::AttemptsMax, u64::from(limits.attempts_max));
-        }
-        self.count(Field::LegsMax, u64::from(limits.legs_max));
-        self.cap(Field::AttemptCostMax, Field::AttemptTokensMax, limits.attempt_max);
-        if limits.hint_max < Duration::MAX {
-            self.span(Field::HintMax, limits.hint_max);
-        }
-        let legs = [
-            (Field::RouteLegsMax, limits.route_legs_max),
-            (Field::TaskLegsMax, limits.task_legs_max),
-            (Field::TenantLegsMax, limits.tenant_legs_max),
-        ];
-        for (field, most) in legs {
-            self.count_below_max(field, u64::from(most), u64::from(u32::MAX));
-        }
-        for (field, most) in
-            [(Field::CallsPerTask, limits.calls_per_task), (Field::CallsPerRun, limits.calls_per_run)]
-        {
-            if let Some(most) = most {
-                self.count(field, most);
-            }
-        }
-        match limits.terminal_scope {
-            FuseScope::Request => {}
-            FuseScope::Account | FuseScope::Run => {
-                self.word(Field::TerminalScope, limits.terminal_scope.label());
-            }
-        }
-        let versions = self.catalog.versions;
-        self.name_if(Field::PolicyVersion, versions.policy);
-        self.name_if(Field::PricesVersion, versions.prices);
-        self.name_if(Field::RegistryVersion, versions.registry);
     }
 
     fn offer(&mut self, id: RouteId) {
@@ -215,8 +179,8 @@ impl<S: Sink> Teller<'_, S> {
     pub(super) fn ended(
         &mut self,
         call: CallId,
-        truth: Option<Class>,
-        code: Option<Name>,
+        (truth, health): (Option<Class>, Option<Signal>),
+        (code, status): (Option<Name>, Option<u16>),
         receipt: &Receipt,
     ) {
         self.call(call);
@@ -227,8 +191,14 @@ impl<S: Sink> Teller<'_, S> {
             Answer::Cancelled => ("cancelled", None),
         };
         self.word(Field::Result, result);
+        if let Some(status) = status {
+            self.count(Field::HttpStatus, u64::from(status));
+        }
         if let Some(truth) = truth {
             self.word(Field::Truth, truth.label());
+        }
+        if let Some(health) = health {
+            self.word(Field::Signal, health.label());
         }
         self.name_if(Field::Code, code.or(told));
         self.input_tokens(&receipt.usage);

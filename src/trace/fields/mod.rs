@@ -3,6 +3,7 @@
 
 mod claims;
 mod facts;
+mod limits;
 
 use super::field::{Field, Unit};
 use super::roll::Roll;
@@ -48,7 +49,9 @@ pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl
         What::Operated { command } => teller.operated(command),
         What::CallBegun { call, credential, scripted, .. } => teller.begun(call, credential, scripted),
         What::CallVisible { call } | What::CallLost { call } => teller.call(call),
-        What::CallEnded { call, truth, code, receipt } => teller.ended(call, truth, code, receipt),
+        What::CallEnded { call, truth, health, code, status, receipt } => {
+            teller.ended(call, (truth, health), (code, status), receipt);
+        }
         What::Considered { request, candidates } => teller.considered(request, candidates),
         What::Acted(action) => teller.acted(action),
         What::Decided(decision) => teller.decided(decision),

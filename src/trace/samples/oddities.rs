@@ -1,6 +1,9 @@
 //! Everything that an entry can say and the stories do not.
 
 use super::*;
+use crate::gateway::Timeouts;
+use crate::policy::ledger::Reserve;
+use crate::units::Ratio;
 
 /// Everything else that an entry can say, in no sensible order.
 pub(crate) fn oddities(observer: &mut impl Observer) {
@@ -50,8 +53,29 @@ pub(crate) fn limited() -> Catalog {
         calls_per_task: Some(24),
         calls_per_run: Some(1_000),
         terminal_scope: FuseScope::Run,
+        calls_per_route_max: 2,
+        seeks_max: 16,
+        reserve_retries: 1,
+        reserve: Reserve::CheckOnly,
+        timeouts: Timeouts { attempt: Some(ms(500)), first_byte: Some(ms(200)), idle: Some(ms(100)) },
+        receipt_max: ms(60_000),
+        queue_max: 1_000,
         ..catalog.limits
     };
+    catalog.machines.taxonomy.signal[Class::RateLimit as usize] = Signal::Good;
+    catalog.machines.breaker = Some(breaker::Config {
+        trip: breaker::Trip::Rate {
+            bad: Ratio::percent(50),
+            of: breaker::RateOf::Results,
+            rounding: breaker::Rounding::Exact,
+        },
+        window: breaker::WindowModel::Rolling { over: ms(10_000), parts: 10 },
+        slow: Some(breaker::Slow { over: ms(2_000), share: Ratio::percent(50) }),
+        late: breaker::Late::Counts,
+        neutral: breaker::Neutral::Success,
+        boundary: breaker::Boundary::Exclusive,
+        ..breaker::Config::default()
+    });
     catalog
 }
 
@@ -99,7 +123,8 @@ fn odd_facts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
     let results = [Answer::Cancelled, Answer::Failed(rate_limited(catalog, Hint::Absent))];
     for result in results {
         let receipt = Receipt { result, usage, bill: Bill::Unknown };
-        stage.then(What::CallEnded { call, truth: Some(Class::Overload), code: None, receipt: &receipt });
+        let (truth, health) = (Some(Class::Overload), Some(Signal::Neutral));
+        stage.then(What::CallEnded { call, truth, health, code: None, status: None, receipt: &receipt });
     }
 }
 
@@ -136,7 +161,8 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         stage.decide(Decision::Denied { request: REQUEST, route: FALLBACK, denied });
     }
     for hint in [Hint::After(ms(30_000)), Hint::At(at(31_000))] {
-        stage.decide(Decision::Classified { call, diagnosis: rate_limited(catalog, hint) });
+        let diagnosis = Diagnosis { health: Some(Signal::Bad), ..rate_limited(catalog, hint) };
+        stage.decide(Decision::Classified { call, diagnosis });
     }
     let transition = breaker::Transition {
         from: breaker::State::Closed,

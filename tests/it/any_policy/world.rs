@@ -338,8 +338,9 @@ impl World {
         let refusals = setup.quotas.iter_mut().map(|quota| &mut quota.refusal);
         let failures = replies.chain(refusals).filter_map(|reply| reply.failure.as_mut());
         // What is wrong with a credential is wrong with no other.
-        let failures = failures.filter(|(_, truth)| !truth.is_terminal());
-        for ((diagnosis, _), (scope, hint)) in failures.zip(self.twists.iter().cycle()) {
+        let failures = failures.filter(|failure| !failure.truth.is_terminal());
+        let told = failures.filter_map(|failure| failure.told.as_mut());
+        for (diagnosis, (scope, hint)) in told.zip(self.twists.iter().cycle()) {
             diagnosis.scope = SCOPES[scope.index(SCOPES.len())].unwrap_or(diagnosis.scope);
             diagnosis.hint = match hint.index(5) {
                 0 | 1 => diagnosis.hint,

@@ -1,0 +1,129 @@
+//! Codes, metrics and messages: what each is a sign of, and which wait it states.
+
+use super::{DEPTH_MAX, Evidence};
+use crate::wire::durations::{self, SECOND};
+use crate::wire::sign::Sign;
+use crate::wire::spoken::{self, Spoken};
+use crate::wire::verdict::Field;
+use crate::wire::{json, words};
+use serde_json::Value;
+
+impl Evidence<'_> {
+    /// A code: a status if it is a number of one, else a word.
+    pub(super) fn code(&mut self, value: &Value, field: Field, depth: usize) {
+        match value {
+            Value::Number(number) => self.number(&number.to_string(), field, depth),
+            Value::String(text) if durations::is_digits(text) => self.number(text, field, depth),
+            Value::String(text) => self.word(text, field),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {}
+        }
+    }
+
+    pub(super) fn number(&mut self, text: &str, field: Field, depth: usize) {
+        if let Some(sign) = self.tables.code_sign(self.speaker, text) {
+            return self.note(sign, field);
+        }
+        let status = text.parse::<u16>().ok().filter(|status| (400..=599).contains(status));
+        if let Some(status) = status
+            && self.inner.is_none_or(|(deepest, _, _)| depth >= deepest)
+        {
+            self.inner = Some((depth, status, field));
+        }
+    }
+
+    /// A code that is a word. One that no file has is read as a phrase, so that new members of a known family
+    /// still tell.
+    pub(super) fn word(&mut self, code: &str, field: Field) {
+        let code = words::bounded(code);
+        let code = code.rsplit('#').next().unwrap_or(code);
+        let code = code.split(":http").next().unwrap_or(code);
+        let mut words = std::mem::take(&mut self.scratch);
+        words.clear();
+        words::append(code, &mut words);
+        let trimmed = words.trim_end();
+        match self.tables.code_sign(self.speaker, trimmed) {
+            Some(sign) => self.note(sign, field),
+            None => self.phrases(trimmed, field),
+        }
+        self.scratch = words;
+    }
+
+    pub(super) fn phrases(&mut self, words: &str, field: Field) {
+        let (tables, speaker) = (self.tables, self.speaker);
+        tables.phrase_signs(speaker, words, |sign| self.note(sign, field));
+    }
+
+    /// The name of a quota's metric, which names its window, and whether models are counted apart.
+    pub(super) fn metric(&mut self, value: &Value, field: Field) {
+        const NAMED: [Sign; 6] =
+            [Sign::Minute, Sign::Hour, Sign::Day, Sign::Week, Sign::Month, Sign::EachModel];
+        let Some(text) = value.as_str() else { return };
+        let words = words::of(text);
+        let (tables, speaker) = (self.tables, self.speaker);
+        tables.phrase_signs(speaker, &words, |sign| {
+            if NAMED.contains(&sign) {
+                self.note(sign, field);
+            }
+            if sign == Sign::Minute {
+                self.minute_metric.get_or_insert(field);
+            }
+        });
+    }
+
+    pub(super) fn any_text(&mut self, value: &Value, field: Field, depth: usize) {
+        match value {
+            Value::String(text) => self.message(text, field, depth),
+            Value::Object(_) | Value::Array(_) => self.enter(value, field.place, depth + 1),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A message: JSON inside it is an error object of its own; the words before it are read as they are.
+    pub(super) fn message(&mut self, text: &str, field: Field, depth: usize) {
+        let mut said = words::bounded(text);
+        if text.contains("{\"") || text.contains("[{") {
+            let nested = if depth < DEPTH_MAX { json::inside(text) } else { None };
+            if let Some(value) = nested {
+                self.enter(&value, "error", depth + 1);
+                said = &said[..said.find(['{', '[']).unwrap_or(said.len())];
+            }
+        }
+        let mut words = std::mem::take(&mut self.scratch);
+        words.clear();
+        words::append(said, &mut words);
+        self.read(words.trim_end(), field);
+        self.scratch = words;
+    }
+
+    pub(super) fn read(&mut self, words: &str, field: Field) {
+        self.wrapped |= words.starts_with("litellm ");
+        self.phrases(words, field);
+        if !words.bytes().any(|byte| byte.is_ascii_digit()) {
+            return;
+        }
+        if asks_for_more_than_the_limit(words) {
+            self.note(Sign::Size, field);
+        }
+        match spoken::find(words) {
+            Some(Spoken::Wait(ns)) => self.stated(Some(ns), field),
+            Some(Spoken::Until(at)) if self.until.is_none() => self.until = Some((at, field)),
+            Some(Spoken::Until(_)) | None => {}
+        }
+        if spoken::window(words).is_some_and(|window| window >= 86_400 * SECOND) {
+            self.note(Sign::Day, field);
+        }
+    }
+}
+
+/// "Limit 30000, Requested 30601": no wait makes that fit.
+fn asks_for_more_than_the_limit(words: &str) -> bool {
+    let after = |cue: &str| {
+        let rest = &words[words.find(cue)? + cue.len()..];
+        let number = rest.split(' ').next()?;
+        durations::is_digits(number).then(|| durations::digits(number))
+    };
+    match (after("limit "), after("requested ")) {
+        (Some(limit), Some(requested)) => requested > limit,
+        (Some(_) | None, Some(_) | None) => false,
+    }
+}
