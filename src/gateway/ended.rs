@@ -136,9 +136,12 @@ impl Gateway {
         let hinted = if diagnosis.class == Class::Auth { None } else { diagnosis.hint.instant(now) };
         let route = &self.registry.routes[info.route.index()];
         let hinted_route = hinted.map(|_| Bench::Route(info.route));
-        let what = concerned(diagnosis.scope, &self.registry, route, info.credential).or(hinted_route);
+        let concerned = concerned(diagnosis.scope, &self.registry, route, info.credential);
+        let what = concerned.or(hinted_route);
         if diagnosis.class.is_of_a_quota() {
-            let quota = self.registry.quota(info.route, info.credential);
+            // A response that does not say whose quota it is speaks of the model's, for the project that called.
+            let project = self.registry.credentials[info.credential.index()];
+            let quota = concerned.unwrap_or(Bench::Model(project, route.model));
             self.requests.get_mut(info.request).limited.push(quota);
         }
         let until = hinted.or(by_class).filter(|until| *until > now);

@@ -15,9 +15,7 @@ use crate::policy::latency::Latencies;
 use crate::policy::ranking::{Key, Standing};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Scope};
-use crate::units::{
-    CallId, CredentialId, Draws, Duration, ModelId, Money, ProjectId, Purpose, RouteId, Timestamp, real,
-};
+use crate::units::{CallId, CredentialId, Draws, Duration, Money, Purpose, RouteId, Timestamp, real};
 
 /// What the gateway knows about its upstreams.
 #[derive(Debug)]
@@ -68,7 +66,7 @@ impl Fleet {
         now: Timestamp,
         registry: &Registry,
         stops: &Stops,
-        limited: &[(ProjectId, ModelId)],
+        limited: &[Bench],
         id: RouteId,
     ) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
         let route = &registry.routes[id.index()];
@@ -90,7 +88,7 @@ impl Fleet {
                 continue;
             }
             match self.benched(now, registry, route, *credential).max(closed) {
-                None if limited.contains(&registry.quota(id, *credential)) => {
+                None if is_limited(limited, registry, id, *credential) => {
                     second_best = second_best.or(Some(*credential));
                 }
                 None => return Ok(*credential),
@@ -287,6 +285,18 @@ impl Fleet {
             }
         }
     }
+}
+
+/// Whether a call to the route with this key would draw on one of these quotas.
+pub(super) fn is_limited(limited: &[Bench], registry: &Registry, id: RouteId, key: CredentialId) -> bool {
+    let (route, project) = (&registry.routes[id.index()], registry.credentials[key.index()]);
+    limited.iter().any(|quota| match *quota {
+        Bench::Credential(limited) => limited == key,
+        Bench::Project(limited) => limited == project,
+        Bench::Model(limited, model) => limited == project && model == route.model,
+        Bench::Provider(limited) => limited == route.provider,
+        Bench::Route(limited) => limited == id,
+    })
 }
 
 /// What a failure of this scope benches; `None` if it concerns the request alone.

@@ -4,8 +4,9 @@
 use super::action::{Call, Failure};
 use super::input::Request;
 use crate::policy::breaker::Permit;
+use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Assumed, Hold, Scopes};
-use crate::units::{CallId, ModelId, Money, ProjectId, RequestId, RouteId, Timestamp};
+use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 
 /// Requests by slot. A closed slot keeps its memory.
 #[derive(Debug, Default)]
@@ -30,8 +31,8 @@ pub(super) struct Live {
     pub(super) seeks: u32,
     /// The route of every call made.
     pub(super) tried: Vec<RouteId>,
-    /// Quotas (a project's, on a model) that limited it.
-    pub(super) limited: Vec<(ProjectId, ModelId)>,
+    /// Whose quotas limited it.
+    pub(super) limited: Vec<Bench>,
     /// Calls whose cost is not final.
     pub(super) legs: Vec<CallId>,
     /// The route that the next look prefers, if it was waited for.

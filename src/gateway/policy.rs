@@ -8,7 +8,7 @@ use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
 use crate::policy::{breaker, health, ranking};
 use crate::units::{
-    BreakerId, CredentialId, Duration, HealthId, ModelId, ProjectId, ProviderId, RouteId, TaskId, TenantId,
+    BreakerId, CredentialId, Duration, HealthId, ModelId, ProjectId, ProviderId, TaskId, TenantId,
 };
 
 /// All knobs of a gateway.
@@ -245,11 +245,6 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// What shares one quota, as the gateway believes: a model in a project.
-    pub(super) fn quota(&self, route: RouteId, credential: CredentialId) -> (ProjectId, ModelId) {
-        (self.credentials[credential.index()], self.routes[route.index()].model)
-    }
-
     /// Fails with a sentence if an id is not a position, or a route has no credential.
     pub(super) fn assert_consistent(&self) {
         assert!(self.routes.len() <= usize::from(u16::MAX), "at most 65,535 routes");

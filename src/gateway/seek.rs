@@ -2,6 +2,7 @@
 
 use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
+use super::fleet::is_limited;
 use super::live::Live;
 use super::policy::{AllUnhealthy, Eligibility, Route};
 use crate::policy::eligibility::{Envelope, Reason, exclusions};
@@ -229,7 +230,7 @@ impl Gateway {
                 return Verdict::Gated { gate, retry_at };
             }
         };
-        if field.is_of_another_quota() && live.limited.contains(&self.registry.quota(route, credential)) {
+        if field.is_of_another_quota() && is_limited(&live.limited, &self.registry, route, credential) {
             return Verdict::Spent;
         }
         let pick = Pick { route, credential, worst_case: wanted };
