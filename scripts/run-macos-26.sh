@@ -6,7 +6,8 @@
 # evidence that none succeeded. It is said aloud.
 #
 # usage: scripts/run-macos-26.sh [OUTPUT_FOLDER]
-# A prebuilt program is taken from FAULTLAB, from beside this script's project, or from the PATH; else cargo builds it.
+# The program is FAULTLAB if that is set; else cargo builds it, if there is cargo and the source; else it is the one beside
+# the project's files, or on the PATH.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -67,6 +68,9 @@ fi
 [[ "$complete" == true ]] || fail "the run is not complete"
 [[ "$scope" == suite ]] || fail "scope is $scope: no release pass"
 [[ "$failed" == 0 && "$total" != 0 && "$passed" == "$total" ]] || fail "$passed of $total checks passed"
+# The counters are somebody's word; the checks are what was counted. A JSON document of one key a line.
+listed="$(sed -n '/^    "checks": \[$/,/^    \]/p' "$summary" | grep -c '"verdict": "passed"' || true)"
+[[ "$listed" == "$total" ]] || fail "the checks are not $total that passed"
 case "$strength" in
   enforced | enforced-counted | enforced-counted-self) ;;
   *) fail "guard strength is $strength" ;;

@@ -3,7 +3,8 @@
 # ended with 0 and its summary says the same; both are needed. Building may fetch crates; the run opens nothing.
 #
 # usage: scripts/run-ubuntu-2604.sh [OUTPUT_FOLDER]
-# A prebuilt program is taken from FAULTLAB, from beside this script's project, or from the PATH; else cargo builds it.
+# The program is FAULTLAB if that is set; else cargo builds it, if there is cargo and the source; else it is the one beside
+# the project's files, or on the PATH.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -64,6 +65,9 @@ if acceptance["scope"] != "suite":
     fail("scope is %s: no release pass" % acceptance["scope"])
 if acceptance["failed"] != 0 or acceptance["total"] == 0 or acceptance["passed"] != acceptance["total"]:
     fail("%d of %d checks passed" % (acceptance["passed"], acceptance["total"]))
+# The counters are somebody's word; the checks are what was counted.
+if sum(check["verdict"] == "passed" for check in acceptance["checks"]) != acceptance["total"]:
+    fail("the checks are not %d that passed" % acceptance["total"])
 if summary.get("guard_strength") not in STRENGTHS:
     fail("guard strength is %s" % summary.get("guard_strength"))
 if summary.get("outbound_attempts") != 0:

@@ -78,6 +78,10 @@ if ($Acceptance.scope -ne 'suite') { Stop-Failed "scope is $($Acceptance.scope):
 if ($Acceptance.failed -ne 0 -or $Acceptance.total -eq 0 -or $Acceptance.passed -ne $Acceptance.total) {
     Stop-Failed "$($Acceptance.passed) of $($Acceptance.total) checks passed" 1
 }
+# The counters are somebody's word; the checks are what was counted.
+if (@($Acceptance.checks | Where-Object { $_.verdict -eq 'passed' }).Count -ne $Acceptance.total) {
+    Stop-Failed "the checks are not $($Acceptance.total) that passed" 1
+}
 $Strong = @('audited', 'enforced', 'enforced-counted-self', 'enforced-counted')
 if ($Strong -notcontains $Summary.guard_strength) {
     Stop-Failed "guard strength is $($Summary.guard_strength)" 1

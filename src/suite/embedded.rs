@@ -30,4 +30,13 @@ const SUITE: &[Embedded] = suite![
     "budget-audit",
     "quota-cascade",
     "look-alikes",
+    "fallback-drain",
+    "runaway",
+    "out-of-money",
+    "budget-race",
+    "neutral-limit",
+    "lost-retry-after",
+    "retry-for-ever",
+    "no-progress",
+    "all-cooling",
 ];

@@ -206,6 +206,7 @@ fn a_pair_of_unix_sockets_is_no_attempt() {
 fn a_process_that_holds_a_way_out_is_refused() {
     for (role, held) in [
         ("holds_inet", "inet socket"),
+        ("holds_inet6", "inet6 socket"),
         ("holds_netlink", "socket of another family"),
         ("holds_ring", "io_uring"),
     ] {

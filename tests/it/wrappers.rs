@@ -41,6 +41,8 @@ fn the_program_and_the_file_both_have_to_say_it() {
         (0, Some(good.replacen("\"complete\": true", "\"complete\": false", 1)), "not complete"),
         (0, Some(good.replacen("\"scope\": \"suite\"", "\"scope\": \"partial\"", 1)), "no release pass"),
         (0, Some(good.replacen("\"failed\": 0", "\"failed\": 1", 1)), "checks passed"),
+        (0, Some(good.replacen("\"verdict\": \"passed\"", "\"verdict\": \"failed\"", 1)), "that passed"),
+        (0, Some(without_checks(&good)), "that passed"),
         (0, Some(good.replacen(zero, "\"outbound_attempts\": 2", 1)), "outbound network attempts: 2"),
         (0, Some(good.replacen(&format!("{zero},"), "", 1)), "outbound network attempts: not counted"),
         (0, Some(good.replacen("\"enforced-counted", "\"none", 1)), "guard strength is none"),
@@ -54,6 +56,13 @@ fn the_program_and_the_file_both_have_to_say_it() {
             "{said}"
         );
     }
+}
+
+/// The same summary with counters that nothing was counted for.
+fn without_checks(summary: &str) -> String {
+    let mut summary: serde_json::Value = serde_json::from_str(summary).unwrap();
+    summary["acceptance"]["checks"] = serde_json::json!([]);
+    summary.to_string()
 }
 
 /// Whether this system has what the wrapper reads with. Every Ubuntu does; a bare toolchain may not.

@@ -44,6 +44,7 @@ fn play_here(role: &str) {
         "pair" => guarded(|| say("pair", UnixStream::pair().is_ok())),
         "opened_before" => opened_before(),
         "holds_inet" => holds(libc::AF_INET),
+        "holds_inet6" => holds(libc::AF_INET6),
         "holds_netlink" => holds(libc::AF_NETLINK),
         "hands_over" => hands_over(),
         "holds_ring" => holds_ring(),
