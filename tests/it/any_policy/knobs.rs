@@ -122,5 +122,5 @@ fn every_knob_has_a_right_value() {
     let knobs = knobs();
     let paths = knobs.iter().map(|knob| knob.path.as_str()).filter(|path| path.starts_with("policy."));
     let missing: Vec<&str> = paths.filter(|path| !drawn(path)).collect();
-    assert_eq!(missing, ["policy.ranking.order"], "only a list is not drawn");
+    assert_eq!(missing, ["policy.dialect_lines", "policy.ranking.order"], "only lists are not drawn");
 }

@@ -89,20 +89,10 @@ fn no_right_policy_breaks_a_law() {
 #[test]
 fn no_right_policy_breaks_a_law_in_any_world() {
     let exercised = RefCell::new([0u64; LAWS]);
-    let played = RefCell::new((0u32, 0u32));
-    let outcome = runner(256).run(&worlds(), |world| {
+    let outcome = runner(200).run(&worlds(), |world| {
         let text = world.toml();
-        played.borrow_mut().0 += 1;
-        let scenario = match load("any.toml", &text) {
-            Ok(scenario) => scenario,
-            Err(problems) => {
-                if std::env::var_os("SHOW_PROBLEMS").is_some() {
-                    println!("{problems}");
-                }
-                return Ok(());
-            }
-        };
-        played.borrow_mut().1 += 1;
+        let scenario = load("any.toml", &text);
+        let scenario = scenario.map_err(|problems| TestCaseError::fail(format!("{text}\n{problems}")))?;
         let mut setup = scenario.variants[0].setup_for(world.seed);
         world.twist(&mut setup);
         let (verdict, broken) = play(&setup);
@@ -110,30 +100,18 @@ fn no_right_policy_breaks_a_law_in_any_world() {
             *times += verdict.laws.tally(*law).exercised;
         }
         if broken.is_empty() {
-            Ok(())
-        } else {
-            Err(TestCaseError::fail(format!(
-                "\n{text}\n# seed {}, twists {}\n{broken}",
-                world.seed,
-                world.twists()
-            )))
+            return Ok(());
         }
+        let (seed, twists) = (world.seed, world.twists());
+        Err(TestCaseError::fail(format!("\n{text}\n# seed {seed}, twists {twists}\n{broken}")))
     });
     if let Err(problem) = outcome {
+        // The world as a file says more than the choices that made it.
         panic!("{}", problem.to_string().split("minimal failing input").next().unwrap_or_default());
     }
-    let (drawn, valid) = *played.borrow();
-    for (law, times) in Law::ALL.iter().zip(exercised.borrow().iter()) {
-        println!("{:<28} {times}", law.name());
-    }
-    println!("{valid} of {drawn}");
-    assert!(valid * 4 > drawn * 3, "{valid} of {drawn} worlds are scenarios");
-    let idle: Vec<&str> = Law::ALL
-        .iter()
-        .zip(exercised.borrow().iter())
-        .filter(|law| *law.1 == 0)
-        .map(|law| law.0.name())
-        .collect();
+    let tallies = exercised.borrow();
+    let idle: Vec<&str> =
+        Law::ALL.iter().zip(tallies.iter()).filter(|law| *law.1 == 0).map(|law| law.0.name()).collect();
     assert!(idle.is_empty(), "never put to the test: {idle:?}");
 }
 
