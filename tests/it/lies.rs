@@ -205,12 +205,12 @@ fn with_limit(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), told: Limit) {
 
 fn with_last(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&mut Failure)) {
     with_action(what, tell, |action| {
-        if let Action::Reply { outcome, .. } = action {
-            match outcome {
-                Outcome::Terminal { last } | Outcome::Exhausted { last, .. } => change(last),
-                Outcome::BudgetExceeded { last, .. } => last.iter_mut().for_each(&change),
-                other => assert!(matches!(other, Outcome::Answered { .. }), "{other:?}"),
-            }
+        if let Action::Reply { outcome, .. } = action
+            && let Outcome::Terminal { last }
+            | Outcome::Exhausted { last, .. }
+            | Outcome::BudgetExceeded { last: Some(last), .. } = outcome
+        {
+            change(last);
         }
     });
 }
