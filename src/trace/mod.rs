@@ -31,6 +31,7 @@ pub mod roll;
 pub(crate) mod samples;
 pub mod story;
 pub mod text;
+mod unit;
 
 pub use digest::{Digest, Fingerprint};
 pub use field::{Field, Unit, Value};

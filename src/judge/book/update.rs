@@ -265,8 +265,7 @@ impl Book<'_> {
         page.billed = Some(billed);
         let heard = heard(&self.facts.machines.taxonomy, receipt);
         page.heard = Heard { told: page.heard.told, ..heard };
-        let stimulus =
-            if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
+        let stimulus = if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
         let (request, serial, route) = (page.request, page.serial, page.route);
         let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
         self.meet(stimulus);
