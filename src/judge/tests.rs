@@ -91,6 +91,7 @@ fn storm(seed: u64) -> Setup {
             }],
             then: Then::Repeat,
             faults,
+            capacity: None,
             on_cancel: OnCancel {
                 receipt: [Some(MS(40)), Some(MS(4_000)), None][at],
                 bill: [CancelBill::Elapsed, CancelBill::Unknown, CancelBill::Nothing][at],

@@ -1,22 +1,16 @@
 //! `[[quota]]`: what a provider counts, whatever the gateway believes.
 
 use super::civil::{Clock, clock, resets};
-use super::faults::{Ear, heard};
 use super::findings::about;
 use super::form::Form;
 use super::lower::{World, position};
 use super::parties::id;
 use super::quantity::{DURATION, LARGE_COUNT};
 use super::tree::Value;
-use super::upstreams::reply;
-
-use crate::policy::prices::Usage;
-use crate::sim::{Billed, Counted, Latency, Quota, QuotaFact, Refused, Reply, SaysWhen, Used, Window};
-use crate::units::{Duration, ModelId, Names, ProjectId};
+use super::upstreams::{refused, reply};
+use crate::sim::{Counted, Quota, QuotaFact, Refused, Reply, SaysWhen, Window};
+use crate::units::{Duration, ModelId, ProjectId};
 use crate::wire::Response;
-
-/// From a call to its refusal, if the file does not say.
-const REFUSED_AFTER: Duration = Duration::from_millis(50);
 
 /// A true quota.
 pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
@@ -31,7 +25,7 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
     let limit = f.required(about("limit", "How much fits a window."), &LARGE_COUNT);
     let used =
         f.value(about("used", "How much of the first window was used before the run."), &LARGE_COUNT, "0");
-    let refused = f.choice(
+    let above_limit = f.choice(
         about("refused", "Whether calls above it count too."),
         &[("counts", Refused::Counts), ("free", Refused::IsFree)],
         "free",
@@ -50,24 +44,23 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         None => Some(None),
         Some(word) => position(f, "model", word, &catalog.models, &catalog.names).map(Some),
     };
-    let refusal = stated.map_or_else(|| too_many(&world.ear, &mut world.catalog.names), |(_, reply)| reply);
+    let above = Response { status: Some(429), code: Some("quota_exhausted"), retry_after: None };
+    let refusal =
+        stated.map_or_else(|| refused(&above, &world.ear, &mut world.catalog.names), |(_, reply)| reply);
     let (Some(project), Some(model), Some(limit)) = (project, model, limit) else { return };
     let (project, model) = (ProjectId(id(project)), model.map(|at| ModelId(id(at))));
     world.catalog.quotas.push(QuotaFact { project, model, limit, used });
-    world.quotas.push(Quota { project, model, counts, limit, used, refused, window, refusal, says_when });
-}
-
-/// What a call above a quota gets if the file does not say.
-fn too_many(ear: &Ear, names: &mut Names) -> Reply {
-    let response = Response { status: Some(429), code: Some("quota_exhausted"), retry_after: None };
-    Reply {
-        after: Latency::Fixed(REFUSED_AFTER),
-        first_byte: None,
-        progress: None,
-        failure: Some(heard(&response, ear, names)),
-        usage: Used::Exactly(Usage::default()),
-        bill: Billed::ByUsage,
-    }
+    world.quotas.push(Quota {
+        project,
+        model,
+        counts,
+        limit,
+        used,
+        refused: above_limit,
+        window,
+        refusal,
+        says_when,
+    });
 }
 
 /// When it begins anew: each time so much has passed, or by a civil clock.

@@ -1,18 +1,22 @@
 //! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
 //! cancel does.
 
-use super::faults::{Ear, failure};
+use super::faults::{Ear, failure, heard};
 use super::findings::{Shape, about};
 use super::form::Form;
 use super::latency::latency;
-use super::quantity::{DURATION, INSTANT, MONEY, SHARE, TOKENS};
+use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, INSTANT, MONEY, SHARE, TOKENS};
 use super::tree::Value;
 use crate::policy::prices::Usage;
-use crate::sim::{Billed, CancelBill, Fault, Latency, OnCancel, Reply, Then, Upstream, Used};
+use crate::sim::{Billed, CancelBill, Capacity, Fault, Latency, OnCancel, Reply, Then, Upstream, Used};
 use crate::units::{Duration, Names, Ratio, Timestamp};
+use crate::wire::Response;
 
 /// The longest first or next reply of an upstream that says nothing: it answers well after half a second.
 const UNSTATED: Duration = Duration::from_millis(500);
+
+/// From a call to its refusal, if the file does not say.
+const REFUSED_AFTER: Duration = Duration::from_millis(50);
 
 /// What stands behind a route.
 pub(super) fn upstream(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Upstream {
@@ -23,9 +27,10 @@ pub(super) fn upstream(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Up
         "repeat",
     );
     let faults = f.each("faults", |f| fault(f, ear, names));
+    let capacity = f.optional_table("capacity", |f| capacity(f, ear, names));
     let on_cancel = f.table("on_cancel", on_cancel);
     let script = if script.is_empty() { vec![healthy()] } else { script };
-    Upstream { script, then, faults, on_cancel }
+    Upstream { script, then, faults, capacity, on_cancel }
 }
 
 fn healthy() -> Reply {
@@ -104,6 +109,35 @@ fn fault(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Fault {
         f.problem(&f.span_of("to"), "the fault ends before it begins", None);
     }
     Fault { from, to, rate: rate.unwrap_or(Ratio::ONE), reply: reply(f, ear, names) }
+}
+
+/// How much it can do.
+fn capacity(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Capacity {
+    let doc = "Calls that it works on at once. Others wait in the order in which they came; a call that is \
+               cancelled is worked on to its end.";
+    let at_once = f.required(about("at_once", doc), &COUNT_FROM_ONE);
+    let doc = "Calls that may wait; any number by default. One more is refused.";
+    let waiting_max = f.optional(about("waiting_max", doc), &COUNT);
+    let stated = f.optional_table("refusal", |f| (f.span(), reply(f, ear, names)));
+    if let Some((span, Reply { failure: None, .. })) = &stated {
+        let help = Some("state its `status`, its `code` or its `fault`".to_owned());
+        f.problem(span, "a refusal is a failure", help);
+    }
+    let full = Response { status: Some(503), code: Some("overloaded"), retry_after: None };
+    let refusal = stated.map_or_else(|| refused(&full, ear, names), |(_, reply)| reply);
+    Capacity { at_once: at_once.unwrap_or(1), waiting_max, refusal }
+}
+
+/// What a call gets that is not taken in, if the file does not say.
+pub(super) fn refused(response: &Response<'_>, ear: &Ear, names: &mut Names) -> Reply {
+    Reply {
+        after: Latency::Fixed(REFUSED_AFTER),
+        first_byte: None,
+        progress: None,
+        failure: Some(heard(response, ear, names)),
+        usage: Used::Exactly(Usage::default()),
+        bill: Billed::ByUsage,
+    }
 }
 
 /// What a cancel does.

@@ -1,6 +1,7 @@
 //! Floor 3: the world. It owns the clock, the upstreams and the traffic; it opens no socket and reads no file.
 
 mod agenda;
+mod capacity;
 mod catalog;
 mod entry;
 mod jobs;
@@ -10,6 +11,7 @@ mod setup;
 mod upstream;
 mod world;
 
+pub use capacity::Capacity;
 pub use catalog::*;
 pub use entry::*;
 pub use quota::{Counted, Quota, Refused, SaysWhen, Window};

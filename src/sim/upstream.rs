@@ -1,5 +1,6 @@
 //! Synthetic upstreams: the truth behind a route, which no policy code can see.
 
+use super::capacity::Capacity;
 use crate::policy::prices::Usage;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis};
@@ -14,6 +15,8 @@ pub struct Upstream {
     pub then: Then,
     /// Faults laid over the script; the first that strikes replaces the reply.
     pub faults: Vec<Fault>,
+    /// How much it can do; `None` for any amount.
+    pub capacity: Option<Capacity>,
     /// What a cancel does.
     pub on_cancel: OnCancel,
 }

@@ -1,6 +1,7 @@
 //! The other side of every call: what upstreams reply, when, and what they bill.
 
 use super::agenda::{Agenda, Event};
+use super::capacity::Places;
 use super::catalog::RequestName;
 use super::entry::Scripted;
 use super::jobs::{Jobs, Part};
@@ -29,6 +30,8 @@ pub(super) struct World<'s> {
     pub(super) calls: Vec<Served>,
     /// How many calls each upstream has taken.
     taken: Vec<u32>,
+    /// The places of each upstream.
+    places: Vec<Places>,
     /// The entry of the last move of each health state.
     pub(super) health_moves: Vec<u64>,
     pub(super) jobs: Jobs,
@@ -80,6 +83,22 @@ enum Source {
     Fault(u32),
     /// The refusal of a quota, by position.
     Quota(u32),
+    /// The refusal of an upstream that is full.
+    Full,
+}
+
+/// How a call is taken.
+struct Taken {
+    source: Source,
+    scripted: Scripted,
+    /// When it is worked on.
+    served: Timestamp,
+}
+
+impl Taken {
+    const fn refused(source: Source, now: Timestamp) -> Taken {
+        Taken { source, scripted: Scripted::Foreseen, served: now }
+    }
 }
 
 impl Caller {
@@ -141,6 +160,7 @@ impl<'s> World<'s> {
             free: Vec::new(),
             calls: Vec::new(),
             taken: vec![0; setup.upstreams.len()],
+            places: setup.upstreams.iter().map(|upstream| Places::new(upstream.capacity.as_ref())).collect(),
             health_moves: vec![0; setup.catalog.healths.len()],
             jobs: Jobs::new(setup.jobs.len(), setup.catalog.tasks.len()),
             meters: setup.quotas.iter().map(Meter::new).collect(),
@@ -231,21 +251,28 @@ impl<'s> World<'s> {
         let (estimate, delivery) = (caller.request.envelope.estimate, caller.request.delivery);
         let name = caller.name;
         let key = (self.source_hash(name.source), u64::from(name.ordinal), nth);
-        let (source, scripted) = match self.over_quota(now, call, estimate.total()) {
-            Some(quota) => (Source::Quota(quota), Scripted::Foreseen),
-            None => self.reply_for(now, call.route, key),
+        let Taken { source, scripted, served } = match self.over_quota(now, call, estimate.total()) {
+            Some(quota) => Taken::refused(Source::Quota(quota), now),
+            None => self.take(now, call.route, key),
         };
         let reply = source.reply(self.setup, call.route);
-        let length = self.length(&reply.after, call.route, key, 0);
+        let work = self.length(&reply.after, call.route, key, 0);
+        if matches!(source, Source::Script(_) | Source::Fault(_)) {
+            self.places[call.route.index()].take(now, served, work);
+        }
+        // From a door that never opens nothing ever comes.
+        let wait = Some(served.since(now)).filter(|_| served < Timestamp::MAX);
+        let length = wait.zip(work).map(|(wait, work)| wait.plus(work));
         let stamp = self.stamp();
         if let Some(length) = length {
             self.agenda.add(now.after(length), Event::End { call: call.call, stamp });
         }
         if let (Delivery::Stream, Some(first)) = (delivery, &reply.first_byte)
             && let Some(first) =
-                self.length(first, call.route, key, 1).filter(|f| length.is_none_or(|l| *f < l))
+                self.length(first, call.route, key, 1).filter(|f| work.is_none_or(|work| *f < work))
+            && let Some(wait) = wait
         {
-            self.agenda.add(now.after(first), Event::Visible { call: call.call, stamp });
+            self.agenda.add(now.after(wait).after(first), Event::Visible { call: call.call, stamp });
         }
         let served = Served {
             stamp,
@@ -280,6 +307,18 @@ impl<'s> World<'s> {
             }
         }
         refused
+    }
+
+    /// An upstream takes a call in, now or when it has a place; or it is full.
+    fn take(&mut self, now: Timestamp, route: RouteId, key: (u64, u64, u64)) -> Taken {
+        let capacity = self.setup.upstreams[route.index()].capacity.as_ref();
+        match self.places[route.index()].served_at(now, capacity) {
+            None => Taken::refused(Source::Full, now),
+            Some(served) => {
+                let (source, scripted) = self.reply_for(now, route, key);
+                Taken { source, scripted, served }
+            }
+        }
     }
 
     /// The reply to a call: that of the first fault that strikes, else the next of the script. What strikes is
@@ -370,7 +409,7 @@ impl<'s> World<'s> {
         let (usage, money) = full;
         let failure = match served.source {
             Source::Quota(at) => self.setup.quotas[at as usize].failure(served.begun),
-            Source::Script(_) | Source::Fault(_) => reply.failure,
+            Source::Script(_) | Source::Fault(_) | Source::Full => reply.failure,
         };
         let result = failure.and_then(|failure| failure.told).map_or(Answer::Answered, Answer::Failed);
         End {
@@ -454,6 +493,7 @@ impl Source {
             Source::Script(at) => &upstream.script[at as usize],
             Source::Fault(at) => &upstream.faults[at as usize].reply,
             Source::Quota(at) => &setup.quotas[at as usize].refusal,
+            Source::Full => &upstream.capacity.as_ref().expect("what is full is finite").refusal,
         }
     }
 }

@@ -39,4 +39,5 @@ const SUITE: &[Embedded] = suite![
     "retry-for-ever",
     "no-progress",
     "all-cooling",
+    "fallback-overload",
 ];

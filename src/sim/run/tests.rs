@@ -62,6 +62,7 @@ fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Se
             script,
             then: Then::Repeat,
             faults: vec![],
+            capacity: None,
             on_cancel: OnCancel::default(),
         });
     }
