@@ -149,7 +149,7 @@ const AFTER: [&str; 10] = [
 ];
 
 /// What a reply is. Answers are many, or nothing ever succeeds.
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 32] = [
     "",
     "",
     "",
@@ -174,6 +174,14 @@ const KINDS: [&str; 24] = [
     ", status = 403, code = \"compliance_denied\"",
     ", status = 400",
     ", status = 418, code = \"teapot\"",
+    ", fault = { provider = \"openai\", case = \"rate_limit\" }",
+    ", fault = { provider = \"openai\", case = \"rate_limit\", retry_after = \"300 ms\" }",
+    ", fault = { provider = \"openai\", case = \"unavailable\" }",
+    ", fault = { provider = \"mistral\", case = \"rate_limit\" }",
+    ", fault = { provider = \"gemini\", case = \"daily_quota\" }",
+    ", fault = { provider = \"openai\", case = \"empty_answer\" }",
+    ", fault = { provider = \"anthropic\", case = \"spend_cap\" }",
+    ", fault = { provider = \"gemini\", case = \"blocked\" }",
 ];
 
 const REPLY: Menu = &[
@@ -438,7 +446,7 @@ impl Reply {
     fn braced(&self, lines: &str) -> String {
         let (after, kind) = (AFTER[self.after.index(AFTER.len())], KINDS[self.kind.index(KINDS.len())]);
         let keys = chosen(REPLY, &self.keys);
-        let unfit = if kind.is_empty() { "retry_after" } else { "" };
+        let unfit = if kind.is_empty() || kind.contains("fault") { "retry_after" } else { "" };
         let rest: String = keys
             .lines()
             .chain(lines.lines())
