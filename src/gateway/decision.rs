@@ -212,6 +212,6 @@ pub enum Basis {
 pub enum WaitRefusal {
     /// It would end after the deadline.
     Deadline,
-    /// The response asks for more than the policy waits.
+    /// The response, or a bench, asks for more than the policy waits.
     TooLong,
 }

@@ -71,7 +71,7 @@ pub struct Retry {
     pub calls_per_route_max: u32,
     /// The wait before another attempt.
     pub backoff: Backoff,
-    /// The longest wait that a response may ask for and get; a longer one is not slept at all.
+    /// The longest wait that a response or a bench may ask for and get; a longer one is not slept at all.
     pub hint_max: Duration,
     /// How often a request looks for a route before it gives up.
     pub seeks_max: u32,

@@ -3,7 +3,7 @@
 
 use super::Judge;
 use super::book::{Ended, Phase};
-use super::laws::{Begun, RefusedWait, Reply, Sleep, Told, Weighed};
+use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Weighed};
 use crate::gateway::{Action, Basis, Call, Candidate, Decision, FuseKind, Receipt, Request};
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Settlement;
@@ -19,8 +19,12 @@ impl Observer for Judge<'_> {
         if self.book.alerts.missing(entry.cause).is_some() {
             self.book.alerts.settle();
         }
+        if self.book.misses_a_bench(entry.cause) {
+            self.laws.overdue(entry, laws::no_bench(&self.book));
+            self.book.bench_due = None;
+        }
         if self.book.machines.is_overdue(&entry.what) {
-            self.laws.overdue(&self.book, entry);
+            self.laws.overdue(entry, laws::is_not_overdue(&self.book));
             self.book.machines.forgive();
         }
         self.book.turn(entry);
@@ -259,6 +263,7 @@ impl Judge<'_> {
     #[inline(never)]
     fn benched(&mut self, entry: &Entry<'_>, what: Bench, until: Timestamp) {
         self.laws.benched(&self.book, entry, what, until);
+        self.book.bench_due = None;
         self.book.bench(what, until);
     }
 

@@ -137,6 +137,7 @@ fn weather(change: impl Fn(&mut Setup), breaks: &[Law]) -> VariantVerdict {
         let mut setup = storm(seed);
         change(&mut setup);
         setup.catalog.machines = Machines::of(&setup.policy);
+        setup.catalog.limits.cooldown = setup.policy.cooldown;
         let mut judge = Judge::new(&setup.catalog, &[], 0, seed);
         let ending = run(&setup, &mut judge);
         verdict.merge(&judge.finish(&ending));

@@ -90,6 +90,7 @@ fn limits(world: &World) -> Limits {
         hint_max: policy.retry.hint_max,
         timeouts: policy.timeouts,
         receipt_max: policy.budget.receipt_max,
+        cooldown: policy.cooldown,
         queue_max: policy.concurrency.queue_max,
         calls_per_route_max: policy.retry.calls_per_route_max,
         seeks_max: policy.retry.seeks_max,

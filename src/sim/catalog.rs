@@ -1,7 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::{FuseScope, Policy, Timeouts};
+use crate::gateway::{Cooldown, FuseScope, Policy, Timeouts};
 use crate::policy::eligibility::Offer;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
@@ -199,6 +199,8 @@ pub struct Limits {
     pub timeouts: Timeouts,
     /// How long the receipt of a stopped call is waited for.
     pub receipt_max: Duration,
+    /// How long a failure without a hint benches what it concerns.
+    pub cooldown: Cooldown,
     /// Requests that may wait for a slot.
     pub queue_max: u32,
     /// Calls a request may make on one route.
@@ -247,6 +249,7 @@ impl Default for Limits {
             hint_max: Duration::MAX,
             timeouts: Timeouts::default(),
             receipt_max: Duration::MAX,
+            cooldown: Cooldown::default(),
             queue_max: u32::MAX,
             calls_per_route_max: u32::MAX,
             seeks_max: u32::MAX,

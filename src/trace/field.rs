@@ -175,6 +175,10 @@ fields! {
     IdleTimeout "idle_timeout_ns" Span
     /// How long the receipt of a stopped call is waited for.
     ReceiptMax "receipt_max_ns" Span
+    /// How long a rate limit without a hint benches what it concerns.
+    RateLimitCooldown "rate_limit_cooldown_ns" Span
+    /// How long a used-up window without a hint does.
+    QuotaCooldown "quota_cooldown_ns" Span
     /// Calls in flight at once on one route.
     RouteLegsMax "route_legs_max" Count
     /// Calls in flight at once for one task.

@@ -5,13 +5,14 @@ use crate::lying_gateway::{Lie, check, with_action, with_candidates, with_decisi
 use faultlab::gateway::{Action, Decision, Failure, Limit, Outcome, Role, Verdict};
 use faultlab::judge::Law;
 use faultlab::policy::breaker;
+use faultlab::policy::cooldown::Bench;
 use faultlab::policy::health;
 use faultlab::policy::ledger::Level;
 use faultlab::policy::ranking::Key;
 use faultlab::policy::signal::Signal;
 use faultlab::policy::taxonomy::Class;
 use faultlab::sim::What;
-use faultlab::units::{BreakerId, HealthId, Money, Name, Timestamp};
+use faultlab::units::{BreakerId, HealthId, Money, Name, RouteId, Timestamp};
 
 #[test]
 fn tokens_that_were_not_used() {
@@ -402,4 +403,34 @@ fn a_response_that_said_something_else() {
     };
     let says = "overload is read in the response of primary to req-demo-002, which says rate_limit";
     check("bounded-429", "base", lie, Law::ResultsAreToldAsTheyWere, says);
+}
+
+#[test]
+fn a_bench_that_no_response_asked_for_or_that_is_not_told() {
+    let law = Law::ResultsAreToldAsTheyWere;
+    let longer: Lie = |_, what, tell| {
+        with_decision(what, tell, |decision| {
+            if let Decision::Benched { until, .. } = decision {
+                *until = Timestamp::from_nanos(until.nanos() + 1);
+            }
+        });
+    };
+    let says = "something is left alone until 30400.000001 ms, by its response until 30400 ms";
+    check("bounded-429", "retry_after_too_long", longer, law, says);
+    let silent: Lie = |_, what, tell| {
+        if let What::Decided(Decision::Benched { .. }) = what {
+        } else {
+            tell(*what);
+        }
+    };
+    let says = "something is to be left alone until 30400 ms, and nobody says so";
+    check("bounded-429", "retry_after_too_long", silent, law, says);
+    let made_up: Lie = |_, what, tell| {
+        if let What::Acted(Action::Reply { .. }) = what {
+            let (what, until) = (Bench::Route(RouteId(0)), Timestamp::MAX);
+            tell(What::Decided(&Decision::Benched { what, until, class: Class::RateLimit }));
+        }
+        tell(*what);
+    };
+    check("routing", "base", made_up, law, "something is left alone for which no response asks");
 }

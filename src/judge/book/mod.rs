@@ -5,6 +5,7 @@
 mod alerts;
 mod benches;
 mod claims;
+mod cooldowns;
 mod machines;
 mod money;
 mod pages;
@@ -13,6 +14,7 @@ mod update;
 
 pub use alerts::Alerts;
 pub use benches::Benches;
+pub use cooldowns::DueBench;
 pub use machines::{Entrance, Machines, Reckoned};
 pub use money::{Account, Refusal};
 pub use pages::*;
@@ -51,6 +53,8 @@ pub struct Book<'a> {
     pub machines: Machines,
     /// What the gateway says is benched.
     pub benches: Benches,
+    /// The bench that must be told next.
+    pub bench_due: Option<DueBench>,
     /// What responses asked to be left alone, and until when.
     pub told: Benches,
     /// The number of the entry that is due.
@@ -170,6 +174,7 @@ impl<'a> Book<'a> {
             healths: vec![HealthPage::default(); facts.healths.len()],
             machines: Machines::new(facts),
             benches: Benches::new(facts),
+            bench_due: None,
             told: Benches::new(facts),
             due: 0,
             now: Timestamp::ZERO,

@@ -1,5 +1,6 @@
 //! How each entry moves the book on: one function a kind of fact, and [`Book::turn`] for each.
 
+use super::cooldowns::concerned;
 use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
 use crate::policy::breaker::Era;
@@ -7,7 +8,7 @@ use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
 use crate::policy::health;
 use crate::policy::signal::Signal;
-use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Scope, Taxonomy};
+use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Taxonomy};
 use crate::sim::{Breakers, Entry};
 use crate::units::BreakerId;
 
@@ -291,6 +292,9 @@ impl Book<'_> {
         }
         if let Answer::Failed(diagnosis) = &receipt.result {
             self.listen(entry, call, diagnosis);
+            if was_wanted {
+                self.expect_bench(entry, call, diagnosis);
+            }
         }
     }
 
@@ -320,19 +324,13 @@ impl Book<'_> {
         else {
             return;
         };
-        let what = match diagnosis.scope {
-            Scope::Request => {
-                let is_there = self.request_of(page).is_some();
-                let at = page.request.index() * self.facts.routes.len() + page.route.index();
-                if let Some(tries) = self.tries.get_mut(at).filter(|_| is_there) {
-                    tries.hint = tries.hint.max(until);
-                }
-                return;
+        let Some(what) = concerned(diagnosis.scope, page, fact, key.project) else {
+            let is_there = self.request_of(page).is_some();
+            let at = page.request.index() * self.facts.routes.len() + page.route.index();
+            if let Some(tries) = self.tries.get_mut(at).filter(|_| is_there) {
+                tries.hint = tries.hint.max(until);
             }
-            Scope::Credential => Bench::Credential(page.credential),
-            Scope::Project => Bench::Project(key.project),
-            Scope::Model => Bench::Model(key.project, fact.model),
-            Scope::Provider => Bench::Provider(fact.provider),
+            return;
         };
         if self.told.until(what) < until {
             self.told.set(what, until);

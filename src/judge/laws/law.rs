@@ -76,8 +76,8 @@ laws! {
     StaleChangesNothing "stale_changes_nothing"
         "A result of a call begun before its breaker's or its health state's last turn changes nothing."
     ResultsAreToldAsTheyWere "results_are_told_as_they_were"
-        "What a result is taken for, and every counter and move of a breaker or a health state, is what the \
-         response and the declared policy make it."
+        "What a result is taken for, and every counter, move and cooldown that follows, is what the response and \
+         the declared policy make it."
     OneAlertPerAuthFault "one_alert_per_auth_fault"
         "The first auth fault of a credential raises one alert, and nothing else raises any."
     BenchesOnlyGrow "benches_only_grow"

@@ -17,6 +17,7 @@ pub(super) use fuses::is_stopped;
 pub(super) use gates::Told;
 pub use law::{LAWS, Law};
 pub(super) use replies::Reply;
+pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
 
 use super::book::{Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
@@ -296,8 +297,8 @@ impl Laws {
 
     /// A move that was due is not told.
     #[cold]
-    pub(super) fn overdue(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        self.rule(Law::ResultsAreToldAsTheyWere, entry, results::is_not_overdue(book));
+    pub(super) fn overdue(&mut self, entry: &Entry<'_>, ruling: Ruling) {
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
     }
 
     /// The gateway says what a result says about health.
@@ -379,6 +380,7 @@ impl Laws {
     /// Something is left alone for a time.
     pub(super) fn benched(&mut self, book: &Book<'_>, entry: &Entry<'_>, what: Bench, until: Timestamp) {
         self.rule(Law::BenchesOnlyGrow, entry, gates::benches_only_grow(book, what, until));
+        self.rule(Law::ResultsAreToldAsTheyWere, entry, results::benches_what_is_due(book, what, until));
     }
 
     /// Another attempt is planned.

@@ -4,8 +4,9 @@
 use super::Ruling;
 use super::gates::Told;
 use crate::judge::book::{Book, CallPhase, Entrance, Reckoned};
+use crate::policy::cooldown::Bench;
 use crate::policy::taxonomy::Diagnosis;
-use crate::units::{CallId, RequestId};
+use crate::units::{CallId, RequestId, Timestamp};
 
 /// A failure is read as it was written.
 pub(super) fn is_read_as_written(book: &Book<'_>, call: CallId, diagnosis: &Diagnosis) -> Ruling {
@@ -69,7 +70,22 @@ pub(super) fn moves_when_due(is_due: bool, what: &str, to: &str) -> Ruling {
     Ruling::unless((!is_due).then_some(move || format!("a {what} is said to move to {to}, which is not due")))
 }
 
-pub(super) fn is_not_overdue(book: &Book<'_>) -> Ruling {
+/// What is left alone is what the last response concerns, as long as it asks or as the policy says for its class.
+pub(super) fn benches_what_is_due(book: &Book<'_>, what: Bench, until: Timestamp) -> Ruling {
+    let due = book.bench_due;
+    let is_due = due.is_some_and(|due| (due.what, due.until) == (what, until));
+    Ruling::unless((!is_due).then_some(move || match due.filter(|due| due.what == what) {
+        None => "something is left alone for which no response asks".to_owned(),
+        Some(due) => format!("something is left alone until {until}, by its response until {}", due.until),
+    }))
+}
+
+pub(in crate::judge) fn no_bench(book: &Book<'_>) -> Ruling {
+    let until = book.bench_due.map_or(Timestamp::ZERO, |due| due.until);
+    Ruling::broken(move || format!("something is to be left alone until {until}, and nobody says so"))
+}
+
+pub(in crate::judge) fn is_not_overdue(book: &Book<'_>) -> Ruling {
     Ruling::broken(move || book.machines.overdue(book.facts))
 }
 

@@ -48,6 +48,8 @@ impl<S: Sink> Teller<'_, S> {
         self.length_if(Field::FirstByteTimeout, limits.timeouts.first_byte);
         self.length_if(Field::IdleTimeout, limits.timeouts.idle);
         self.length(Field::ReceiptMax, limits.receipt_max);
+        self.length(Field::RateLimitCooldown, limits.cooldown.rate_limit);
+        self.length(Field::QuotaCooldown, limits.cooldown.quota_exhausted);
     }
 
     fn scopes(&mut self, limits: &Limits) {
