@@ -15,7 +15,7 @@ use crate::policy::latency::Latencies;
 use crate::policy::ranking::{Key, Standing};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Scope};
-use crate::units::{CallId, CredentialId, Draws, Duration, Money, Purpose, RouteId, Timestamp, real};
+use crate::units::{CallId, CredentialId, Draws, Duration, Purpose, RouteId, Timestamp, real};
 
 /// What the gateway knows about its upstreams.
 #[derive(Debug)]
@@ -25,10 +25,18 @@ pub(super) struct Fleet {
     healths: Vec<Health>,
     health: health::Config,
     cooldowns: Cooldowns,
+    /// One a route; none if the policy never asks.
     latencies: Vec<Latencies>,
     in_flight: Slots,
     /// Exponential with mean 2³²: a draw from it, divided by a weight, is a race that weights win fairly.
     races: real::Knots,
+}
+
+/// What closes a route, and until when; without an instant only an operator or a free slot opens it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closed {
+    pub(super) gate: Gate,
+    pub(super) retry_at: Option<Timestamp>,
 }
 
 /// A result that is told to the machines.
@@ -44,6 +52,8 @@ pub(super) struct Heard {
 impl Fleet {
     pub(super) fn new(policy: &Policy, registry: &Registry) -> Fleet {
         let breaker = |config| Breaker::new(config, Timestamp::ZERO);
+        let asks_latency = policy.ranking.order.compares(Key::LatencyP95) || policy.hedge.is_some();
+        let measured = if asks_latency { registry.routes.len() } else { 0 };
         Fleet {
             breakers: policy
                 .breaker
@@ -53,14 +63,21 @@ impl Fleet {
             healths: vec![Health::default(); usize::from(registry.healths)],
             health: policy.health,
             cooldowns: Cooldowns::default(),
-            latencies: vec![Latencies::default(); registry.routes.len()],
+            latencies: vec![Latencies::default(); measured],
             in_flight: Slots::new(policy.concurrency.route_max),
             races: real::exponential(Duration::from_nanos(1 << 32)),
         }
     }
 
+    /// Whether nothing is known against a call to the route: its breaker is closed, and nothing is benched.
+    #[inline]
+    pub(super) fn is_calm(&self, route: &Route) -> bool {
+        self.cooldowns.is_empty() && self.breakers.get(route.breaker.index()).is_none_or(Breaker::is_closed)
+    }
+
     /// The credential that a call to the route would use at `now`: the first that is free, those whose quota has
     /// limited the request last. Or what closes the route, and until when.
+    #[inline(never)]
     pub(super) fn gate(
         &self,
         now: Timestamp,
@@ -68,13 +85,13 @@ impl Fleet {
         stops: &Stops,
         limited: &[Bench],
         id: RouteId,
-    ) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
+    ) -> Result<CredentialId, Closed> {
         let route = &registry.routes[id.index()];
         if let Some(breaker) = self.breakers.get(route.breaker.index())
             && !breaker.permits(now)
         {
-            let retry_at = breaker.status(now).retry_at;
-            return Err((Gate::Breaker, Some(retry_at).filter(|at| *at != Timestamp::MAX)));
+            let retry_at = Some(breaker.status(now).retry_at).filter(|at| *at != Timestamp::MAX);
+            return Err(Closed { gate: Gate::Breaker, retry_at });
         }
         if self.cooldowns.is_empty() && limited.is_empty() && stops.is_clear() {
             return Ok(route.pool[0]);
@@ -97,8 +114,11 @@ impl Fleet {
         }
         match (second_best, opens, blown) {
             (Some(credential), ..) => Ok(credential),
-            (None, None, Some(failure)) => Err((Gate::Fuse(failure), None)),
-            (None, opens, _) => Err((Gate::Cooldown, opens.filter(|until| *until != Timestamp::MAX))),
+            (None, None, Some(failure)) => Err(Closed { gate: Gate::Fuse(failure), retry_at: None }),
+            (None, opens, _) => {
+                let retry_at = opens.filter(|until| *until != Timestamp::MAX);
+                Err(Closed { gate: Gate::Cooldown, retry_at })
+            }
         }
     }
 
@@ -115,9 +135,10 @@ impl Fleet {
     }
 
     /// The P95 latency of a route: measured, or declared before enough is.
-    pub(super) fn p95(&self, ranking: &Ranking, registry: &Registry, id: RouteId) -> Duration {
-        let measured = self.latencies[id.index()].p95(ranking.latency_samples_min);
-        measured.unwrap_or(registry.routes[id.index()].latency_p95)
+    #[inline(never)]
+    pub(super) fn p95(&self, ranking: &Ranking, id: RouteId, route: &Route) -> Duration {
+        let measured = self.latencies.get(id.index()).and_then(|l| l.p95(ranking.latency_samples_min));
+        measured.unwrap_or(route.latency_p95)
     }
 
     /// Whether the route has no free slot.
@@ -131,44 +152,29 @@ impl Fleet {
     }
 
     /// Until when a route is unhealthy by itself; `None` if it is not, or will not be at that instant.
-    pub(super) fn unhealthy_until(
-        &self,
-        at: Timestamp,
-        registry: &Registry,
-        id: RouteId,
-    ) -> Option<Timestamp> {
-        let health = &self.healths[registry.routes[id.index()].health.index()];
+    pub(super) fn unhealthy_until(&self, at: Timestamp, route: &Route) -> Option<Timestamp> {
+        let health = &self.healths[route.health.index()];
         health.until().filter(|until| *until > at)
     }
 
-    /// How a route stands in the eyes of a request.
-    pub(super) fn standing(
-        &self,
-        ranking: &Ranking,
-        registry: &Registry,
-        draws: &Draws,
-        live: &Live,
-        id: RouteId,
-        price: Money,
-    ) -> Standing {
-        let route = &registry.routes[id.index()];
-        let mut standing = Standing::default()
-            .with(Key::Tries, u64::from(live.tries(id)))
-            .with(Key::Health, sickness(&self.healths[route.health.index()]))
-            .with(Key::QueueDepth, u64::from(self.in_flight.used(id.index())))
-            .with(Key::Price, price.picos())
-            .with(Key::Quality, u64::from(u32::MAX - route.quality))
-            .with(Key::Order, u64::from(id.0));
+    /// Fills in how a route stands, as far as the fleet knows.
+    #[inline]
+    pub(super) fn fill(&self, standing: &mut Standing, ranking: &Ranking, id: RouteId, route: &Route) {
+        standing.set(Key::Health, sickness(&self.healths[route.health.index()]));
+        standing.set(Key::QueueDepth, u64::from(self.in_flight.used(id.index())));
+        standing.set(Key::Quality, u64::from(u32::MAX - route.quality));
         if ranking.order.compares(Key::LatencyP95) {
-            let p95 = self.p95(ranking, registry, id);
-            standing = standing.with(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1));
+            let p95 = self.p95(ranking, id, route);
+            standing.set(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1));
         }
-        if route.weight > 0 && ranking.order.compares(Key::Weight) {
-            let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
-            let drawn = real::at(&self.races, (draw.and(route.draw).bits() >> 32) as u32);
-            standing = standing.with(Key::Weight, 1 + drawn / u64::from(route.weight));
-        }
-        standing
+    }
+
+    /// A draw for a request's next call on a route: the smallest of all wins, and more weight makes it smaller.
+    #[inline(never)]
+    pub(super) fn race(&self, draws: &Draws, live: &Live, route: &Route) -> u64 {
+        let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
+        let drawn = real::at(&self.races, (draw.and(route.draw).bits() >> 32) as u32);
+        1 + drawn / u64::from(route.weight)
     }
 
     /// Asks the route's breaker for a permit. The gate was open at this very instant, so it is granted.
@@ -243,8 +249,10 @@ impl Fleet {
                 None => waits.clear(Wait::Health(route.health)),
             }
         }
-        if heard.class.is_none() {
-            self.latencies[heard.route.index()].record(heard.elapsed);
+        if heard.class.is_none()
+            && let Some(latencies) = self.latencies.get_mut(heard.route.index())
+        {
+            latencies.record(heard.elapsed);
         }
     }
 

@@ -20,8 +20,8 @@ impl Gateway {
         if live.request.effect == SideEffect::Some || self.flying(id) >= policy.legs_max as usize {
             return;
         }
-        let (deadline, p95) =
-            (live.request.deadline, self.fleet.p95(&self.policy.ranking, &self.registry, route));
+        let deadline = live.request.deadline;
+        let p95 = self.fleet.p95(&self.policy.ranking, route, &self.registry.routes[route.index()]);
         let due = now.after(hedge::delay(&policy, p95));
         if due < deadline {
             self.waits.set(Wait::Hedge(id), due);

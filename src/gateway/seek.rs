@@ -2,7 +2,7 @@
 
 use super::Gateway;
 use super::action::{Candidate, Effect, Effects, Gate, Verdict};
-use super::fleet::is_limited;
+use super::fleet::{Closed, is_limited};
 use super::live::Live;
 use super::policy::{AllUnhealthy, Eligibility, Route};
 use crate::policy::eligibility::{Envelope, Reason, exclusions};
@@ -67,6 +67,8 @@ pub(super) enum Record<'a> {
 pub(super) struct Usable {
     pick: Pick,
     standing: Standing,
+    /// The place of the key by which it lost to the best.
+    lost_at: usize,
 }
 
 /// How one look sees the world.
@@ -79,8 +81,6 @@ struct View<'l> {
     /// What a call may use of them.
     tokens: u64,
     slots: ByNow,
-    /// Routes that may be used at all.
-    eligible: usize,
 }
 
 /// What is known of slots at the instant of a look.
@@ -97,7 +97,6 @@ enum ByNow {
 /// What is known of the routes that cannot be called.
 #[derive(Default)]
 struct Shut {
-    eligible: u32,
     gated: Option<(Gate, Option<Timestamp>)>,
     denied: Option<(RouteId, Denied, Standing)>,
 }
@@ -114,10 +113,13 @@ pub(super) struct Screening {
 }
 
 impl Screening {
+    #[inline]
+    fn is_of(&self, envelope: &Envelope) -> bool {
+        self.envelope.as_ref() == Some(envelope)
+    }
+
+    #[cold]
     fn screen(&mut self, envelope: &Envelope, policy: &Eligibility, routes: &[Route]) {
-        if self.envelope.as_ref() == Some(envelope) {
-            return;
-        }
         self.envelope = Some(*envelope);
         self.rows.clear();
         self.eligible.clear();
@@ -150,7 +152,10 @@ impl Gateway {
         mut record: Record<'_>,
     ) -> Result<Pick, Refusal> {
         let live = self.requests.get(id);
-        self.screening.screen(&live.request.envelope, &self.policy.eligibility, &self.registry.routes);
+        if !self.screening.is_of(&live.request.envelope) {
+            let policy = &self.policy.eligibility;
+            self.screening.screen(&live.request.envelope, policy, &self.registry.routes);
+        }
         let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
         usable.clear();
         let view = View {
@@ -166,7 +171,6 @@ impl Gateway {
                 }
                 Record::Glance | Record::Trace(_) => ByNow::Known,
             },
-            eligible: self.screening.eligible.len(),
         };
         let first = match &mut record {
             Record::Quote | Record::Glance => 0,
@@ -179,11 +183,13 @@ impl Gateway {
             let verdict = self.weigh(&view, *route, *worst_case, &mut usable, &mut shut);
             if let Record::Trace(out) = &mut record {
                 let candidate = &mut out.candidates[first + route.index()];
-                candidate.verdict = verdict;
                 candidate.health = self.fleet.health(&self.registry, *route);
+                if let Some(verdict) = verdict {
+                    candidate.verdict = verdict;
+                }
             }
         }
-        let best = best(&self.policy.ranking.order, &usable, None);
+        let best = rank(&self.policy.ranking.order, &mut usable);
         if let Record::Trace(out) = record {
             let count = out.candidates.len() - first;
             if let Some(best) = best {
@@ -193,95 +199,154 @@ impl Gateway {
         }
         let pick = best.map(|best| usable[best].pick);
         self.usable = usable;
-        pick.ok_or_else(|| shut.refusal())
+        pick.ok_or_else(|| shut.refusal(self.screening.eligible.len()))
     }
 
-    /// An eligible route: whether it can be called, and how it stands if so.
+    /// An eligible route: a usable one and how it stands, or why it cannot be called.
+    #[inline(never)]
     fn weigh(
         &self,
         view: &View<'_>,
-        route: RouteId,
+        id: RouteId,
         worst_case: Money,
         usable: &mut Vec<Usable>,
         shut: &mut Shut,
-    ) -> Verdict {
-        let View { at, live, field, .. } = *view;
-        shut.eligible += 1;
-        if live.tries(route) >= self.policy.retry.calls_per_route_max || !field.has(route) {
-            return Verdict::Spent;
+    ) -> Option<Verdict> {
+        let (live, route) = (view.live, &self.registry.routes[id.index()]);
+        let tries = live.tries(id);
+        if tries >= self.policy.retry.calls_per_route_max || !view.field.has(id) {
+            return Some(Verdict::Spent);
         }
-        if field == Field::Beside
-            && live.legs.iter().any(|leg| self.calls.is_flying(*leg) && self.calls.route(*leg) == Some(route))
-        {
-            return Verdict::Taken;
+        if view.field == Field::Beside && self.is_taken(live, id) {
+            return Some(Verdict::Taken);
         }
         let wanted = Amount { money: worst_case, tokens: view.tokens };
         if !view.room.is_some_and(|room| wanted.fits(room))
-            && let Err(denied) = self.ledger.quote(at, &live.scopes, wanted)
+            && let Some(verdict) = self.unaffordable(view, id, tries, wanted, shut)
         {
-            let standing = self.standing(live, route, worst_case, field);
-            shut.deny(&self.policy.ranking.order, route, denied, standing);
-            return Verdict::Unaffordable { level: denied.level };
+            return Some(verdict);
         }
-        let credential = match self.gate(view, route) {
+        let credential = match self.gate(view, id, route) {
             Ok(credential) => credential,
-            Err((gate, retry_at)) => {
-                shut.gate(gate, retry_at);
-                return Verdict::Gated { gate, retry_at };
-            }
+            Err(closed) => return Some(shut.gate(closed)),
         };
-        if field.is_of_another_quota() && is_limited(&live.limited, &self.registry, route, credential) {
-            return Verdict::Spent;
+        if view.field.is_of_another_quota() && is_limited(&live.limited, &self.registry, id, credential) {
+            return Some(Verdict::Spent);
         }
-        let pick = Pick { route, credential, worst_case: wanted };
-        usable.push(Usable { pick, standing: self.standing(live, route, worst_case, field) });
-        Verdict::Outranked { by: Key::Order }
+        let pick = Pick { route: id, credential, worst_case: wanted };
+        let standing = self.standing(view, id, route, tries, worst_case);
+        usable.push(Usable { pick, standing, lost_at: 0 });
+        None
+    }
+
+    /// Whether a leg of the request is on this route.
+    #[cold]
+    fn is_taken(&self, live: &Live, id: RouteId) -> bool {
+        live.legs.iter().any(|leg| self.calls.is_flying(*leg) && self.calls.route(*leg) == Some(id))
+    }
+
+    #[cold]
+    fn unaffordable(
+        &self,
+        view: &View<'_>,
+        id: RouteId,
+        tries: u32,
+        wanted: Amount,
+        shut: &mut Shut,
+    ) -> Option<Verdict> {
+        let denied = self.ledger.quote(view.at, &view.live.scopes, wanted).err()?;
+        let route = &self.registry.routes[id.index()];
+        let standing = self.standing(view, id, route, tries, wanted.money);
+        shut.deny(&self.policy.ranking.order, id, denied, standing);
+        Some(Verdict::Unaffordable { level: denied.level })
     }
 
     /// The credential for a call, or what closes the route and until when.
-    fn gate(&self, view: &View<'_>, route: RouteId) -> Result<CredentialId, (Gate, Option<Timestamp>)> {
-        let credential = self.fleet.gate(view.at, &self.registry, &self.stops, &view.live.limited, route)?;
+    #[inline]
+    fn gate(&self, view: &View<'_>, id: RouteId, route: &Route) -> Result<CredentialId, Closed> {
+        let credential = if self.fleet.is_calm(route) && view.live.limited.is_empty() && self.stops.is_clear()
+        {
+            route.pool[0]
+        } else {
+            let limited = &view.live.limited;
+            self.fleet.gate(view.at, &self.registry, &self.stops, limited, id)?
+        };
         let is_gate = match self.policy.all_unhealthy {
             AllUnhealthy::LeastBad => false,
             AllUnhealthy::Error => true,
-            AllUnhealthy::LastRemaining => view.eligible > 1,
+            AllUnhealthy::LastRemaining => self.screening.eligible.len() > 1,
         };
-        if is_gate && let Some(until) = self.fleet.unhealthy_until(view.at, &self.registry, route) {
-            return Err((Gate::Health, Some(until)));
+        if is_gate && let Some(until) = self.fleet.unhealthy_until(view.at, route) {
+            return Err(Closed { gate: Gate::Health, retry_at: Some(until) });
         }
         let is_full = match view.slots {
             ByNow::Unknown => false,
-            ByNow::Known => self.fleet.is_full(route),
+            ByNow::Known => self.fleet.is_full(id),
             ByNow::AllTaken => true,
         };
-        if is_full { Err((Gate::Concurrency, None)) } else { Ok(credential) }
+        if is_full { Err(Closed { gate: Gate::Concurrency, retry_at: None }) } else { Ok(credential) }
     }
 
-    fn standing(&self, live: &Live, route: RouteId, price: Money, field: Field) -> Standing {
-        let plan = u64::from(matches!(field, Field::Prefer(planned) if planned != route));
-        let (ranking, registry) = (&self.policy.ranking, &self.registry);
-        self.fleet.standing(ranking, registry, &self.draws, live, route, price).with(Key::Plan, plan)
-    }
-
-    /// Fills in by what the best was chosen and the others lost.
-    fn tell_verdicts(&self, usable: &[Usable], best_at: usize, candidates: &mut [Candidate]) {
-        let order = &self.policy.ranking.order;
-        let chosen = &usable[best_at];
-        for loser in usable {
-            let by = order.compare(&chosen.standing, &loser.standing).1;
-            candidates[loser.pick.route.index()].verdict = Verdict::Outranked { by };
+    #[inline(always)]
+    fn standing(
+        &self,
+        view: &View<'_>,
+        id: RouteId,
+        route: &Route,
+        tries: u32,
+        worst_case: Money,
+    ) -> Standing {
+        let plan = u64::from(matches!(view.field, Field::Prefer(planned) if planned != id));
+        let mut standing = Standing::default();
+        standing.set(Key::Plan, plan);
+        standing.set(Key::Tries, u64::from(tries));
+        standing.set(Key::Price, worst_case.picos());
+        standing.set(Key::Order, u64::from(id.0));
+        self.fleet.fill(&mut standing, &self.policy.ranking, id, route);
+        if route.weight > 0 && self.policy.ranking.order.compares(Key::Weight) {
+            standing.set(Key::Weight, self.fleet.race(&self.draws, view.live, route));
         }
-        let second = best(order, usable, Some(best_at));
-        let by = second.map(|second| order.compare(&chosen.standing, &usable[second].standing).1);
-        candidates[chosen.pick.route.index()].verdict = Verdict::Chosen { by };
+        standing
+    }
+
+    /// Fills in by what the best was chosen and the others lost. The runner-up is the one that lost last: by the
+    /// key that is compared last.
+    #[inline(never)]
+    fn tell_verdicts(&self, usable: &[Usable], best: usize, candidates: &mut [Candidate]) {
+        let order = &self.policy.ranking.order;
+        let mut last = None;
+        for (_, loser) in usable.iter().enumerate().filter(|(at, _)| *at != best) {
+            let by = order.key(loser.lost_at);
+            candidates[loser.pick.route.index()].verdict = Verdict::Outranked { by };
+            last = last.max(Some(loser.lost_at));
+        }
+        let by = last.map(|place| order.key(place));
+        candidates[usable[best].pick.route.index()].verdict = Verdict::Chosen { by };
     }
 }
 
-/// The position of the best, leaving one out.
-fn best(order: &Order, usable: &[Usable], without: Option<usize>) -> Option<usize> {
-    (0..usable.len())
-        .filter(|at| Some(*at) != without)
-        .min_by(|a, b| order.compare(&usable[*a].standing, &usable[*b].standing).0)
+/// The position of the best; each of the others knows then where it lost.
+#[inline(never)]
+fn rank(order: &Order, usable: &mut [Usable]) -> Option<usize> {
+    let mut best = 0;
+    for at in 1..usable.len() {
+        let (champion, challenger) = (&usable[best].standing, &usable[at].standing);
+        let place = order
+            .difference(champion, challenger)
+            .expect("two routes differ at least by their order in the file");
+        let key = order.key(place);
+        if challenger.get(key) > champion.get(key) {
+            usable[at].lost_at = place;
+        } else {
+            // Who lost to the old best before this key loses to the new one there too; who lost later, here.
+            for other in &mut usable[..at] {
+                other.lost_at = other.lost_at.min(place);
+            }
+            usable[best].lost_at = place;
+            best = at;
+        }
+    }
+    (!usable.is_empty()).then_some(best)
 }
 
 impl Field {
@@ -304,7 +369,7 @@ impl Field {
 
 impl Shut {
     /// The first that opens is told; but a slot can be waited for, whatever else is closed.
-    fn gate(&mut self, gate: Gate, retry_at: Option<Timestamp>) {
+    fn gate(&mut self, Closed { gate, retry_at }: Closed) -> Verdict {
         let says_more = match (self.gated, gate) {
             (None, _) | (Some(_), Gate::Concurrency) => true,
             (Some((Gate::Concurrency, _)), _) => false,
@@ -317,6 +382,7 @@ impl Shut {
         if says_more {
             self.gated = Some((gate, retry_at));
         }
+        Verdict::Gated { gate, retry_at }
     }
 
     fn deny(&mut self, order: &Order, route: RouteId, denied: Denied, standing: Standing) {
@@ -327,14 +393,14 @@ impl Shut {
     }
 
     /// A route that is closed for now but affordable says more than one that is not affordable.
-    fn refusal(self) -> Refusal {
+    fn refusal(self, eligible: usize) -> Refusal {
         if let Some((gate, retry_at)) = self.gated {
             return Refusal::Gated { gate, retry_at };
         }
         if let Some((route, denied, _)) = self.denied {
             return Refusal::Unaffordable { route, denied };
         }
-        if self.eligible > 0 { Refusal::Spent } else { Refusal::Ineligible }
+        if eligible > 0 { Refusal::Spent } else { Refusal::Ineligible }
     }
 }
 
@@ -347,9 +413,10 @@ mod tests {
     fn told(gates: &[(Gate, Option<u64>)]) -> (Gate, Option<u64>) {
         let mut shut = Shut::default();
         for (gate, secs) in gates {
-            shut.gate(*gate, secs.map(|secs| Timestamp::ZERO.after(Duration::from_secs(secs))));
+            let retry_at = secs.map(|secs| Timestamp::ZERO.after(Duration::from_secs(secs)));
+            shut.gate(Closed { gate: *gate, retry_at });
         }
-        let Refusal::Gated { gate, retry_at } = shut.refusal() else { panic!("something is closed") };
+        let Refusal::Gated { gate, retry_at } = shut.refusal(1) else { panic!("something is closed") };
         (gate, retry_at.map(|at| at.nanos() / 1_000_000_000))
     }
 
@@ -358,6 +425,28 @@ mod tests {
         let gates = [(Gate::Breaker, Some(9)), (Gate::Cooldown, Some(5)), (Gate::Health, Some(7))];
         assert_eq!(told(&gates), (Gate::Cooldown, Some(5)));
         assert_eq!(told(&[(Gate::Cooldown, None), (Gate::Breaker, Some(9))]), (Gate::Breaker, Some(9)));
+    }
+
+    #[test]
+    fn each_loser_knows_where_it_lost_to_the_best_whoever_was_best_before() {
+        use proptest::prelude::*;
+        let keys = [Key::Health, Key::QueueDepth, Key::Price];
+        let order = Order::new(&keys);
+        proptest!(|(values in proptest::collection::vec([0u64..3, 0u64..3, 0u64..3], 1..7))| {
+            let usable = values.iter().enumerate().map(|(at, values)| {
+                let (route, credential) = (RouteId(at as u16), CredentialId(0));
+                let pick = Pick { route, credential, worst_case: Amount::ZERO };
+                let mut standing = Standing::default().with(Key::Order, at as u64);
+                keys.iter().zip(values).for_each(|(key, value)| standing.set(*key, *value));
+                Usable { pick, standing, lost_at: 0 }
+            });
+            let mut usable: Vec<Usable> = usable.collect();
+            let best = rank(&order, &mut usable).unwrap();
+            for (_, loser) in usable.iter().enumerate().filter(|(at, _)| *at != best) {
+                let expected = (Ordering::Less, order.key(loser.lost_at));
+                prop_assert_eq!(order.compare(&usable[best].standing, &loser.standing), expected);
+            }
+        });
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Everything that a gateway waits for. A timer is state: cancelling one is forgetting it.
 
 use crate::units::{CallId, HealthId, RequestId, Timestamp};
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// A timer of the gateway, in the order in which those of one instant are due.
@@ -31,19 +31,59 @@ const KINDS: usize = 8;
 /// were set.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    heap: BinaryHeap<Reverse<Timer>>,
+    heap: BinaryHeap<Timer>,
     /// For each kind and slot the number of the setting that counts; zero is none.
     armed: [Vec<u64>; KINDS],
     settings: u64,
     live: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// The greatest is the first to be due.
+#[derive(Clone, Copy, Debug)]
 struct Timer {
-    at: Timestamp,
-    kind: u8,
-    setting: u64,
+    /// From the top: 64 bits of time, 4 of kind, 60 of the number of the setting. One number is compared without
+    /// a branch.
+    order: u128,
     wait: Wait,
+}
+
+impl Timer {
+    const fn at(&self) -> Timestamp {
+        Timestamp::from_nanos((self.order >> 64) as u64)
+    }
+
+    const fn setting(&self) -> u64 {
+        self.order as u64 & SETTING
+    }
+
+    fn is_armed(&self, armed: &[Vec<u64>; KINDS]) -> bool {
+        let (kind, slot) = self.wait.place();
+        armed[kind][slot] == self.setting()
+    }
+}
+
+const SETTING: u64 = (1 << 60) - 1;
+
+impl Ord for Timer {
+    #[inline]
+    fn cmp(&self, other: &Timer) -> Ordering {
+        other.order.cmp(&self.order)
+    }
+}
+
+impl PartialOrd for Timer {
+    #[inline]
+    fn partial_cmp(&self, other: &Timer) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Eq for Timer {}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Timer) -> bool {
+        self.order == other.order
+    }
 }
 
 impl Waits {
@@ -59,7 +99,8 @@ impl Waits {
         if std::mem::replace(&mut table[slot], setting) == 0 {
             self.live += 1;
         }
-        self.heap.push(Reverse(Timer { at, kind: kind as u8, setting, wait }));
+        let turn = (kind as u64) << 60 | setting;
+        self.heap.push(Timer { order: u128::from(at.nanos()) << 64 | u128::from(turn), wait });
     }
 
     /// Waits for `wait` no longer.
@@ -74,7 +115,7 @@ impl Waits {
 
     /// The timer that is due first. Right only after [`Waits::tidy`].
     pub(super) fn first(&self) -> Option<(Timestamp, Wait)> {
-        self.heap.peek().map(|Reverse(timer)| (timer.at, timer.wait))
+        self.heap.peek().map(|timer| (timer.at(), timer.wait))
     }
 
     /// Takes the first timer, if it is due at `now`.
@@ -90,12 +131,12 @@ impl Waits {
 
     /// Drops timers that were cleared: those in front always, all of them when they are the majority.
     pub(super) fn tidy(&mut self) {
-        while self.heap.peek().is_some_and(|Reverse(timer)| !is_armed(&self.armed, timer)) {
+        while self.heap.peek().is_some_and(|timer| !timer.is_armed(&self.armed)) {
             self.heap.pop();
         }
         if self.heap.len() > 64 && self.heap.len() / 2 > self.live {
             let armed = &self.armed;
-            self.heap.retain(|Reverse(timer)| is_armed(armed, timer));
+            self.heap.retain(|timer| timer.is_armed(armed));
         }
     }
 
@@ -103,10 +144,6 @@ impl Waits {
     pub(super) const fn is_empty(&self) -> bool {
         self.live == 0
     }
-}
-
-fn is_armed(armed: &[Vec<u64>; KINDS], timer: &Timer) -> bool {
-    armed[timer.kind as usize][timer.wait.place().1] == timer.setting
 }
 
 impl Wait {

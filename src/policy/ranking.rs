@@ -67,9 +67,16 @@ pub struct Standing {
 
 impl Standing {
     /// The standing with `value` for `key`.
+    #[inline]
     pub const fn with(mut self, key: Key, value: u64) -> Standing {
-        self.values[key as usize] = value;
+        self.set(key, value);
         self
+    }
+
+    /// Makes `value` the number for `key`.
+    #[inline]
+    pub const fn set(&mut self, key: Key, value: u64) {
+        self.values[key as usize] = value;
     }
 
     /// The number for `key`.
@@ -115,13 +122,21 @@ impl Order {
 
     /// Which of two standings is better, and the key that decides.
     pub fn compare(&self, a: &Standing, b: &Standing) -> (Ordering, Key) {
-        for key in &self.keys[..self.used] {
-            match a.get(*key).cmp(&b.get(*key)) {
-                Ordering::Equal => {}
-                decided @ (Ordering::Less | Ordering::Greater) => return (decided, *key),
-            }
+        match self.difference(a, b) {
+            Some(at) => (a.get(self.keys[at]).cmp(&b.get(self.keys[at])), self.keys[at]),
+            None => (Ordering::Equal, Key::Order),
         }
-        (Ordering::Equal, Key::Order)
+    }
+
+    /// The place of the first key by which two standings differ, from zero.
+    #[inline]
+    pub fn difference(&self, a: &Standing, b: &Standing) -> Option<usize> {
+        self.keys[..self.used].iter().position(|key| a.get(*key) != b.get(*key))
+    }
+
+    /// The key that is compared in this place.
+    pub fn key(&self, place: usize) -> Key {
+        self.keys[place]
     }
 }
 

@@ -1,11 +1,11 @@
 //! What happens next in the world, in a total order.
 
 use crate::units::{CallId, RequestId, TaskId, Timestamp};
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 /// Something that will happen.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     /// A stream shows its first output.
     Visible { call: CallId, stamp: u64 },
@@ -42,16 +42,45 @@ pub(super) enum Rank {
 /// Everything that will happen.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    heap: BinaryHeap<Reverse<Item>>,
+    heap: BinaryHeap<Item>,
     added: u64,
 }
 
-/// The rank and the number by which it was added are one word: the rank above, 60 bits below.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// The greatest is the first to happen.
+#[derive(Clone, Copy, Debug)]
 struct Item {
-    at: Timestamp,
-    turn: u64,
+    /// From the top: 64 bits of time, 4 of rank, 60 of the number by which it was added. One number is compared
+    /// without a branch, and most of what a heap does is to compare.
+    order: u128,
     event: Event,
+}
+
+impl Item {
+    const fn at(&self) -> Timestamp {
+        Timestamp::from_nanos((self.order >> 64) as u64)
+    }
+}
+
+impl Ord for Item {
+    #[inline]
+    fn cmp(&self, other: &Item) -> Ordering {
+        other.order.cmp(&self.order)
+    }
+}
+
+impl PartialOrd for Item {
+    #[inline]
+    fn partial_cmp(&self, other: &Item) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Eq for Item {}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Item) -> bool {
+        self.order == other.order
+    }
 }
 
 impl Event {
@@ -71,17 +100,17 @@ impl Agenda {
     pub(super) fn add(&mut self, at: Timestamp, event: Event) {
         self.added += 1;
         let turn = (event.rank() as u64) << 60 | self.added;
-        self.heap.push(Reverse(Item { at, turn, event }));
+        self.heap.push(Item { order: u128::from(at.nanos()) << 64 | u128::from(turn), event });
     }
 
     /// When and with what rank the next event happens.
     pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
-        self.heap.peek().map(|Reverse(item)| (item.at, item.event.rank()))
+        self.heap.peek().map(|item| (item.at(), item.event.rank()))
     }
 
     /// Takes it.
     pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
-        self.heap.pop().map(|Reverse(item)| (item.at, item.event))
+        self.heap.pop().map(|item| (item.at(), item.event))
     }
 }
 

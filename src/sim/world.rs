@@ -13,7 +13,9 @@ use crate::policy::prices::Usage;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::units::draw::below;
-use crate::units::{CallId, Draws, Duration, Money, Name, Purpose, Ratio, RequestId, RouteId, Timestamp};
+use crate::units::{
+    CallId, Draws, Duration, Key, Money, Name, Purpose, Ratio, RequestId, RouteId, Timestamp,
+};
 
 /// The world around a gateway.
 pub(super) struct World<'s> {
@@ -32,6 +34,8 @@ pub(super) struct World<'s> {
     taken: Vec<u32>,
     /// The places of each upstream.
     places: Vec<Places>,
+    /// The draws of each upstream, begun.
+    weather: Vec<Weather>,
     /// The entry of the last move of each health state.
     pub(super) health_moves: Vec<u64>,
     pub(super) jobs: Jobs,
@@ -39,9 +43,25 @@ pub(super) struct World<'s> {
     stamps: u64,
 }
 
+/// What is drawn for an upstream, each begun with its name.
+struct Weather {
+    latency: Key,
+    fault: Key,
+}
+
+/// What a draw for a call is keyed by beside its upstream: the names of the request's source and of the request
+/// there, and how often it has called the upstream.
+#[derive(Clone, Copy)]
+struct Occasion {
+    source: u64,
+    ordinal: u64,
+    nth: u64,
+}
+
 /// What the world knows of a request.
 pub(super) struct Caller {
-    request: Request,
+    estimate: Usage,
+    delivery: Delivery,
     name: RequestName,
     stamp: u64,
     pub(super) answered: bool,
@@ -105,7 +125,8 @@ impl Caller {
     fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64, part: Option<Part>) -> Caller {
         let called = Vec::new();
         Caller {
-            request: *request,
+            estimate: request.envelope.estimate,
+            delivery: request.delivery,
             name,
             stamp,
             answered: false,
@@ -119,7 +140,7 @@ impl Caller {
 
     /// Begins anew in a used slot and keeps its memory.
     fn begin(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64, part: Option<Part>) {
-        self.request = *request;
+        (self.estimate, self.delivery) = (request.envelope.estimate, request.delivery);
         (self.name, self.stamp, self.answered) = (name, stamp, false);
         self.called.clear();
         (self.arrival, self.retry, self.hedge) = (arrival, arrival, arrival);
@@ -149,9 +170,15 @@ impl<'s> World<'s> {
         for (at, job) in setup.jobs.iter().enumerate().filter(|(_, job)| job.count > 0) {
             agenda.add(job.first, Event::BeginJob(at as u16));
         }
+        let draws = Draws::new(setup.seed);
+        let weather = setup.catalog.routes.iter().map(|route| {
+            let name = setup.catalog.names.hash(route.name);
+            let begun = |purpose| draws.of(purpose).and(name);
+            Weather { latency: begun(Purpose::Latency), fault: begun(Purpose::Fault) }
+        });
         World {
             setup,
-            draws: Draws::new(setup.seed),
+            draws,
             gateway: Gateway::new(setup.policy.clone(), setup.registry.clone(), setup.seed),
             agenda,
             arrived: vec![0; setup.sources.len()],
@@ -161,6 +188,7 @@ impl<'s> World<'s> {
             calls: Vec::new(),
             taken: vec![0; setup.upstreams.len()],
             places: setup.upstreams.iter().map(|upstream| Places::new(upstream.capacity.as_ref())).collect(),
+            weather: weather.collect(),
             health_moves: vec![0; setup.catalog.healths.len()],
             jobs: Jobs::new(setup.jobs.len(), setup.catalog.tasks.len()),
             meters: setup.quotas.iter().map(Meter::new).collect(),
@@ -248,15 +276,15 @@ impl<'s> World<'s> {
         let caller = &mut self.requests[call.request.index()];
         let nth = caller.called.iter().filter(|route| **route == call.route).count() as u64;
         caller.called.push(call.route);
-        let (estimate, delivery) = (caller.request.envelope.estimate, caller.request.delivery);
-        let name = caller.name;
-        let key = (self.source_hash(name.source), u64::from(name.ordinal), nth);
+        let (estimate, delivery, name) = (caller.estimate, caller.delivery, caller.name);
+        let occasion =
+            Occasion { source: self.source_hash(name.source), ordinal: u64::from(name.ordinal), nth };
         let Taken { source, scripted, served } = match self.over_quota(now, call, estimate.total()) {
             Some(quota) => Taken::refused(Source::Quota(quota), now),
-            None => self.take(now, call.route, key),
+            None => self.take(now, call.route, occasion),
         };
         let reply = source.reply(self.setup, call.route);
-        let work = self.length(&reply.after, call.route, key, 0);
+        let work = self.length(&reply.after, call.route, occasion, 0);
         if matches!(source, Source::Script(_) | Source::Fault(_)) {
             self.places[call.route.index()].take(now, served, work);
         }
@@ -269,7 +297,7 @@ impl<'s> World<'s> {
         }
         if let (Delivery::Stream, Some(first)) = (delivery, &reply.first_byte)
             && let Some(first) =
-                self.length(first, call.route, key, 1).filter(|f| work.is_none_or(|work| *f < work))
+                self.length(first, call.route, occasion, 1).filter(|f| work.is_none_or(|work| *f < work))
             && let Some(wait) = wait
         {
             self.agenda.add(now.after(wait).after(first), Event::Visible { call: call.call, stamp });
@@ -310,12 +338,12 @@ impl<'s> World<'s> {
     }
 
     /// An upstream takes a call in, now or when it has a place; or it is full.
-    fn take(&mut self, now: Timestamp, route: RouteId, key: (u64, u64, u64)) -> Taken {
+    fn take(&mut self, now: Timestamp, route: RouteId, occasion: Occasion) -> Taken {
         let capacity = self.setup.upstreams[route.index()].capacity.as_ref();
         match self.places[route.index()].served_at(now, capacity) {
             None => Taken::refused(Source::Full, now),
             Some(served) => {
-                let (source, scripted) = self.reply_for(now, route, key);
+                let (source, scripted) = self.reply_for(now, route, occasion);
                 Taken { source, scripted, served }
             }
         }
@@ -323,13 +351,16 @@ impl<'s> World<'s> {
 
     /// The reply to a call: that of the first fault that strikes, else the next of the script. What strikes is
     /// drawn by the names of the upstream and the request, and how often it has called there.
-    fn reply_for(&mut self, now: Timestamp, route: RouteId, key: (u64, u64, u64)) -> (Source, Scripted) {
+    fn reply_for(&mut self, now: Timestamp, route: RouteId, occasion: Occasion) -> (Source, Scripted) {
         let taken = self.taken[route.index()];
         self.taken[route.index()] += 1;
         let upstream = &self.setup.upstreams[route.index()];
-        for (at, fault) in upstream.faults.iter().enumerate() {
-            if fault.from <= now && now < fault.to && self.strikes(fault.rate, route, key, at as u64) {
-                return (Source::Fault(at as u32), Scripted::Foreseen);
+        if !upstream.faults.is_empty() {
+            let key = occasion.draw(self.weather[route.index()].fault);
+            for (at, fault) in upstream.faults.iter().enumerate() {
+                if fault.from <= now && now < fault.to && strikes(fault.rate, key.and(at as u64)) {
+                    return (Source::Fault(at as u32), Scripted::Foreseen);
+                }
             }
         }
         let last = upstream.script.len() as u32 - 1;
@@ -341,32 +372,9 @@ impl<'s> World<'s> {
         (Source::Script(taken.min(last)), scripted)
     }
 
-    fn strikes(&self, rate: Ratio, route: RouteId, key: (u64, u64, u64), fault: u64) -> bool {
-        rate == Ratio::ONE
-            || below(self.draw(Purpose::Fault, route, key, fault), rate.denominator()) < rate.numerator()
-    }
-
-    fn length(
-        &self,
-        latency: &Latency,
-        route: RouteId,
-        key: (u64, u64, u64),
-        which: u64,
-    ) -> Option<Duration> {
-        let draw = if latency.is_drawn() { self.draw(Purpose::Latency, route, key, which) } else { 0 };
-        latency.at(draw)
-    }
-
-    fn draw(
-        &self,
-        purpose: Purpose,
-        route: RouteId,
-        (source, ordinal, nth): (u64, u64, u64),
-        which: u64,
-    ) -> u64 {
-        let catalog = &self.setup.catalog;
-        let upstream = catalog.names.hash(catalog.routes[route.index()].name);
-        self.draws.of(purpose).and(upstream).and(source).and(ordinal).and(nth).and(which).bits()
+    fn length(&self, latency: &Latency, route: RouteId, occasion: Occasion, which: u64) -> Option<Duration> {
+        let key = self.weather[route.index()].latency;
+        latency.at(if latency.is_drawn() { occasion.draw(key).and(which).bits() } else { 0 })
     }
 
     /// A stream showed a sign of life, told in this entry; the next one goes on the agenda.
@@ -453,6 +461,17 @@ pub(super) struct End {
     pub(super) status: Option<u16>,
     /// The entry that caused it.
     pub(super) origin: u64,
+}
+
+impl Occasion {
+    /// A draw that an upstream has begun, with these names mixed in.
+    const fn draw(self, begun: Key) -> Key {
+        begun.and(self.source).and(self.ordinal).and(self.nth)
+    }
+}
+
+fn strikes(rate: Ratio, draw: Key) -> bool {
+    rate == Ratio::ONE || below(draw.bits(), rate.denominator()) < rate.numerator()
 }
 
 impl Served {

@@ -13,33 +13,144 @@ pub(crate) struct Buffer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Padded<const N: usize> {
     bytes: [u8; N],
-    len: usize,
+    len: u8,
 }
+
+/// Room for a key and a short value: made once for both.
+type Room = [u8; 128];
+
+/// The longest key.
+const KEY: usize = 40;
+
+/// The longest word that goes into a room, and the longest name: a number may stand behind it.
+const WORD: usize = 32;
+const NAME: usize = 48;
 
 impl<const N: usize> Padded<N> {
     /// # Panics
-    /// If the text is longer than `N` bytes.
+    /// If the text is longer than `N` bytes, or than 255.
     pub(crate) const fn new(text: &str) -> Padded<N> {
         Padded { bytes: [0; N], len: 0 }.with(text)
     }
 
     /// # Panics
-    /// If the whole is longer than `N` bytes.
+    /// If the whole is longer than `N` bytes, or than 255.
     pub(crate) const fn with(mut self, text: &str) -> Padded<N> {
         let mut at = 0;
         while at < text.len() {
-            self.bytes[self.len] = text.as_bytes()[at];
+            self.bytes[self.len as usize] = text.as_bytes()[at];
             self.len += 1;
             at += 1;
         }
         self
     }
-}
 
-impl<const N: usize> Padded<N> {
+    /// The text, if it is short enough.
+    pub(crate) fn of(text: &[u8]) -> Option<Padded<N>> {
+        let mut padded = Padded { bytes: [0; N], len: u8::try_from(text.len()).ok()? };
+        padded.bytes.get_mut(..text.len())?.copy_from_slice(text);
+        Some(padded)
+    }
+
     #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
+    }
+}
+
+/// One field: its key, which ends where the value begins, and the value.
+impl Buffer {
+    /// A text without quotes, with the quote behind it.
+    #[inline]
+    pub(crate) fn word(&mut self, key: &Padded<KEY>, word: &str) {
+        if word.len() > WORD {
+            self.padded(key);
+            self.text(word.as_bytes());
+            return self.byte(b'"');
+        }
+        self.field(key, |room, at| {
+            let end = at + lay(room, at, word.as_bytes());
+            room[end] = b'"';
+            end + 1
+        });
+    }
+
+    /// The same for a text that is padded.
+    #[inline]
+    pub(crate) fn name<const N: usize>(&mut self, key: &Padded<KEY>, name: &Padded<N>) {
+        self.field(key, |room, at| {
+            let end = lay_name(room, at, name);
+            room[end] = b'"';
+            end + 1
+        });
+    }
+
+    /// The same with a number behind it: `name#3`.
+    #[inline]
+    pub(crate) fn numbered<const N: usize>(&mut self, key: &Padded<KEY>, name: &Padded<N>, n: u32) {
+        let n = u64::from(n);
+        if n >= EIGHT {
+            self.padded(key);
+            self.padded(name);
+            self.byte(b'#');
+            self.decimal(n);
+            return self.byte(b'"');
+        }
+        self.field(key, |room, at| {
+            let end = lay_name(room, at, name);
+            room[end] = b'#';
+            let end = lay_decimal(room, end + 1, n);
+            room[end] = b'"';
+            end + 1
+        });
+    }
+
+    #[inline]
+    pub(crate) fn number(&mut self, key: &Padded<KEY>, n: u64) {
+        if n >= EIGHT * EIGHT {
+            self.padded(key);
+            return self.decimal(n);
+        }
+        self.field(key, |room, at| {
+            if n < EIGHT {
+                lay_decimal(room, at, n)
+            } else {
+                let at = lay_decimal(room, at, n / EIGHT);
+                put(room, at, ascii(digits(n % EIGHT)));
+                at + 8
+            }
+        });
+    }
+
+    /// As `Money` prints itself: at least three decimals, no more than are needed. With the quote behind it.
+    #[inline]
+    pub(crate) fn dollars(&mut self, key: &Padded<KEY>, picos: u64) {
+        const PICOS_PER_DOLLAR: u64 = 1_000_000_000_000;
+        let (whole, part) = (picos / PICOS_PER_DOLLAR, picos % PICOS_PER_DOLLAR);
+        self.field(key, |room, at| {
+            let at = lay_decimal(room, at, whole);
+            room[at] = b'.';
+            let (high, low) = (digits(part / EIGHT), part % EIGHT);
+            put(room, at + 1, ascii(high >> 32));
+            let end = if low == 0 {
+                at + 4 + usize::from(high >> 56 != 0)
+            } else {
+                let low = digits(low);
+                put(room, at + 5, ascii(low));
+                at + 13 - low.leading_zeros() as usize / 8
+            };
+            room[end] = b'"';
+            end + 1
+        });
+    }
+
+    /// Makes room once, puts the key there, and then the value, which says where it ends.
+    #[inline(always)]
+    fn field(&mut self, key: &Padded<KEY>, value: impl FnOnce(&mut Room, usize) -> usize) {
+        let room = self.room::<128>();
+        room[..KEY].copy_from_slice(&key.bytes);
+        let end = value(room, usize::from(key.len & 63));
+        self.len += end;
     }
 }
 
@@ -54,9 +165,11 @@ impl Buffer {
         self.len = 0;
     }
 
-    /// The last byte that was written.
-    pub(crate) fn last(&self) -> Option<u8> {
-        self.written().last().copied()
+    /// Forgets the last byte, if it is this one.
+    pub(crate) fn drop_last(&mut self, byte: u8) {
+        if self.written().last() == Some(&byte) {
+            self.len -= 1;
+        }
     }
 
     /// Writes `byte` over the one at `at`.
@@ -74,97 +187,33 @@ impl Buffer {
     #[inline(always)]
     pub(crate) fn padded<const N: usize>(&mut self, text: &Padded<N>) {
         *self.room::<N>() = text.bytes;
-        self.len += text.len;
+        self.len += usize::from(text.len);
     }
 
     #[inline]
     pub(crate) fn decimal(&mut self, n: u64) {
         if n < EIGHT {
-            let digits = digits(n);
-            // The last digit is written even if it is a zero.
-            let zeros = (digits | (1 << 56)).trailing_zeros() / 8;
-            *self.room::<8>() = ascii(digits >> (8 * zeros));
-            self.len += 8 - zeros as usize;
+            self.len += lay_decimal(self.room::<8>(), 0, n);
         } else {
             self.decimal(n / EIGHT);
-            self.eight(n % EIGHT);
+            *self.room::<8>() = ascii(digits(n % EIGHT));
+            self.len += 8;
         }
     }
 
-    #[inline(always)]
-    fn eight(&mut self, n: u64) {
-        *self.room::<8>() = ascii(digits(n));
-        self.len += 8;
-    }
-
-    /// As `Money` prints itself: at least three decimals, no more than are needed.
+    /// A text of any length.
     #[inline]
-    pub(crate) fn dollars(&mut self, picos: u64) {
-        const PICOS_PER_DOLLAR: u64 = 1_000_000_000_000;
-        self.decimal(picos / PICOS_PER_DOLLAR);
-        self.byte(b'.');
-        let part = picos % PICOS_PER_DOLLAR;
-        let (high, low) = (digits(part / EIGHT), digits(part % EIGHT));
-        *self.room::<8>() = ascii(high >> 32);
-        self.len += 4;
-        *self.room::<8>() = ascii(low);
-        self.len += 8;
-        let unused = if low > 0 { low.leading_zeros() / 8 } else { 8 + high.leading_zeros() / 8 };
-        self.len -= unused.min(9) as usize;
-    }
-
-    /// Sixteen bytes at a time; of a text that is no multiple, the last step covers some bytes twice.
-    #[inline(always)]
     pub(crate) fn text(&mut self, text: &[u8]) {
-        match text.len() {
-            0..16 => self.short(text),
-            16..=64 => {
-                let room = self.room::<64>();
-                let mut at = 0;
-                while at + 16 < text.len() {
-                    copy::<16>(room, text, at);
-                    at += 16;
-                }
-                copy::<16>(room, text, text.len() - 16);
-                self.len += text.len();
-            }
-            65.. => self.long(text),
+        while self.bytes.len() - self.len < text.len() {
+            self.grow();
         }
-    }
-
-    #[inline(always)]
-    fn short(&mut self, text: &[u8]) {
-        let room = self.room::<16>();
-        match text.len() {
-            0 => {}
-            1..4 => {
-                let (middle, last) = (text.len() / 2, text.len() - 1);
-                room[0] = text[0];
-                room[middle] = text[middle];
-                room[last] = text[last];
-            }
-            4..8 => {
-                copy::<4>(room, text, 0);
-                copy::<4>(room, text, text.len() - 4);
-            }
-            8.. => {
-                copy::<8>(room, text, 0);
-                copy::<8>(room, text, text.len() - 8);
-            }
-        }
+        self.bytes[self.len..self.len + text.len()].copy_from_slice(text);
         self.len += text.len();
-    }
-
-    #[cold]
-    fn long(&mut self, text: &[u8]) {
-        for part in text.chunks(64) {
-            self.text(part);
-        }
     }
 
     #[inline(always)]
     fn room<const N: usize>(&mut self) -> &mut [u8; N] {
-        if self.bytes.len() < self.len + N {
+        if self.bytes.len() - self.len < N {
             self.grow();
         }
         self.bytes[self.len..]
@@ -173,27 +222,75 @@ impl Buffer {
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self) {
         self.bytes.resize(self.bytes.len() * 2 + 4096, 0);
     }
 }
 
+/// Puts a text of at most [`WORD`] bytes into the room, from both of its ends; its length.
 #[inline(always)]
-fn copy<const N: usize>(to: &mut [u8], from: &[u8], at: usize) {
-    to[at..at + N].copy_from_slice(&from[at..at + N]);
+fn lay(room: &mut Room, at: usize, text: &[u8]) -> usize {
+    let len = text.len();
+    match len {
+        0 => {}
+        1..4 => {
+            room[at] = text[0];
+            room[at + len / 2] = text[len / 2];
+            room[at + len - 1] = text[len - 1];
+        }
+        4..8 => ends::<4>(room, at, text),
+        8..16 => ends::<8>(room, at, text),
+        16.. => ends::<16>(room, at, text),
+    }
+    len
+}
+
+#[inline(always)]
+fn ends<const N: usize>(room: &mut Room, at: usize, text: &[u8]) {
+    if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
+        put(room, at, *first);
+        put(room, at + text.len() - N, *last);
+    }
+}
+
+#[inline(always)]
+fn lay_name<const N: usize>(room: &mut Room, at: usize, name: &Padded<N>) -> usize {
+    const { assert!(N <= NAME, "a name fits into the room behind any key, with a number behind it") };
+    put(room, at, name.bytes);
+    at + usize::from(name.len & 63)
+}
+
+/// Puts a number below 100,000,000 into the room; where it ends.
+#[inline(always)]
+fn lay_decimal<const M: usize>(room: &mut [u8; M], at: usize, n: u64) -> usize {
+    if n < 10 {
+        room[at] = b'0' + n as u8;
+        return at + 1;
+    }
+    let digits = digits(n);
+    // The last digit is written even if it is a zero.
+    let zeros = (digits | (1 << 56)).trailing_zeros() / 8;
+    room[at..at + 8].copy_from_slice(&ascii(digits >> (8 * zeros)));
+    at + 8 - zeros as usize
+}
+
+#[inline(always)]
+fn put<const N: usize>(room: &mut Room, at: usize, bytes: [u8; N]) {
+    room[at..at + N].copy_from_slice(&bytes);
 }
 
 const EIGHT: u64 = 100_000_000;
 
-/// The eight digits of `n` as the values of eight bytes, the first in the lowest. All at once: no digit waits for
-/// the one after it, and none goes through memory.
+/// The eight digits of `n`, which is below 100,000,000, as the values of eight bytes, the first in the lowest. All
+/// at once: no digit waits for the one after it, and none goes through memory. No step can overflow.
 #[inline(always)]
 const fn digits(n: u64) -> u64 {
     let fours = (n / 10_000) | ((n % 10_000) << 32);
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | ((fours - 100 * hundreds) << 16);
-    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-    tens | ((twos - 10 * tens) << 8)
+    let hundreds = (fours.wrapping_mul(10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | (fours.wrapping_sub(hundreds.wrapping_mul(100)) << 16);
+    let tens = (twos.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
+    tens | (twos.wrapping_sub(tens.wrapping_mul(10)) << 8)
 }
 
 /// As characters.
@@ -218,13 +315,24 @@ mod tests {
         }
     }
 
+    /// What a field looks like behind the key `k:`.
+    fn value(write: impl Fn(&mut Buffer, &Padded<KEY>)) -> String {
+        let mut buffer = Buffer::default();
+        write(&mut buffer, &Padded::new("k:"));
+        let text = std::str::from_utf8(buffer.written()).unwrap();
+        text.strip_prefix("k:").unwrap().to_owned()
+    }
+
     #[test]
-    fn money_is_written_as_it_prints() {
+    fn a_value_is_written_as_the_standard_library_writes_it() {
         let tens = (0..20).flat_map(|e| [10u64.pow(e), 10u64.pow(e) - 1]);
-        for picos in tens.chain([16_000_000_000, 62_500_000_000, 50_000_000_010, u64::MAX]) {
-            let mut buffer = Buffer::default();
-            buffer.dollars(picos);
-            assert_eq!(buffer.written(), Money::from_picos(picos).to_string().as_bytes());
+        let others = [16_000_000_000, 62_500_000_000, 50_000_000_010, u64::MAX];
+        for n in tens.chain(0..2000).chain((0..64).map(|bit| 1 << bit)).chain(others) {
+            assert_eq!(value(|out, key| out.number(key, n)), n.to_string());
+            let (name, short) = (Padded::<7>::new("asker/1"), n as u32);
+            assert_eq!(value(|out, key| out.numbered(key, &name, short)), format!("asker/1#{short}\""));
+            let money = Money::from_picos(n);
+            assert_eq!(value(|out, key| out.dollars(key, n)), format!("{money}\""));
         }
     }
 
@@ -237,11 +345,18 @@ mod tests {
             buffer.text(&text.as_bytes()[..len]);
             buffer.byte(b'|');
             buffer.padded(&Padded::<20>::new("padded"));
-            expected.push_str(&text[..len]);
-            expected.push_str("|padded");
-            assert_eq!(buffer.last(), Some(b'd'));
+            buffer.word(&Padded::new(":"), &text[..len]);
+            expected.push_str(&format!("{}|padded:{}\"", &text[..len], &text[..len]));
+            if let Some(name) = Padded::<NAME>::of(&text.as_bytes()[..len]) {
+                buffer.name(&Padded::new("="), &name);
+                expected.push_str(&format!("={}\"", &text[..len]));
+            }
         }
         assert_eq!(buffer.written(), expected.as_bytes());
+        buffer.drop_last(b'!');
+        assert_eq!(buffer.written(), expected.as_bytes());
+        buffer.drop_last(b'"');
+        assert_eq!(buffer.written(), &expected.as_bytes()[..expected.len() - 1]);
         buffer.clear();
         assert_eq!(buffer.written(), b"");
     }

@@ -7,8 +7,10 @@ use super::field::Field;
 use super::fields::{Sink, fields};
 use super::kind::Kind;
 use super::roll::Roll;
-use super::text::{Piece, Text};
-use crate::sim::{Catalog, Entry, Observer};
+use super::text::Text;
+use crate::policy::eligibility::Reason;
+use crate::policy::taxonomy::Class;
+use crate::sim::{Catalog, Entry, Observer, RequestName, SourceKind, TaskName};
 use crate::units::Money;
 use crate::units::draw::mix;
 
@@ -16,7 +18,7 @@ use crate::units::draw::mix;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Fingerprint([u64; 2]);
 
-/// Digests every entry that it sees: each field with its value, names by their text and never by an id.
+/// Digests every entry that it sees: each field with its value, names by the hash of their text and never by an id.
 #[derive(Clone, Debug)]
 pub struct Digest<'a> {
     catalog: &'a Catalog,
@@ -129,14 +131,34 @@ impl Lanes {
         }
     }
 
-    fn joined(&mut self, key: u64, text: Text<'_>) {
-        text.pieces(|piece| match piece {
-            Piece::Word(word) => self.word(key, word),
-            Piece::Name(names, name) => self.take(key, names.hash(name)),
-            Piece::Number(n) => self.take(key, u64::from(n)),
-            Piece::Bar => self.take(key, BAR),
-            Piece::Colon => self.take(key, COLON),
-        });
+    /// A request by the name of its source and its number there; of a job's step, by the name of the job too.
+    fn request(&mut self, key: u64, catalog: &Catalog, name: RequestName) {
+        let source = &catalog.sources[usize::from(name.source)];
+        self.take(key, catalog.names.hash(source.name));
+        match source.kind {
+            SourceKind::Listed => {}
+            SourceKind::Stream => self.take(key, u64::from(name.ordinal)),
+            SourceKind::Step { job, .. } => {
+                self.task(key, catalog, TaskName { kind: job, ordinal: Some(name.ordinal) });
+            }
+        }
+    }
+
+    fn task(&mut self, key: u64, catalog: &Catalog, name: TaskName) {
+        self.take(key, catalog.names.hash(catalog.tasks[usize::from(name.kind)].name));
+        if let Some(ordinal) = name.ordinal {
+            self.take(key, u64::from(ordinal));
+        }
+    }
+
+    /// Each of several names or words, and how many there are.
+    fn several(&mut self, key: u64, each: impl Iterator<Item = u64>) {
+        let mut count = 0;
+        for hash in each {
+            self.take(key, hash);
+            count += 1;
+        }
+        self.take(key, count);
     }
 
     const fn fingerprint(self) -> Fingerprint {
@@ -152,13 +174,31 @@ impl Sink for Lanes {
         match text {
             Text::Word(word) => self.word(key, word),
             Text::Name(names, name) => self.take(key, names.hash(name)),
-            Text::Request(..)
-            | Text::Task(..)
-            | Text::Call(..)
-            | Text::Members(..)
-            | Text::Credentials(..)
-            | Text::Classes(..)
-            | Text::Reasons(..) => self.joined(key, text),
+            Text::Request(catalog, name) => self.request(key, catalog, name),
+            Text::Call(catalog, name, nth) => {
+                self.request(key, catalog, name);
+                self.take(key, u64::from(nth));
+            }
+            Text::Task(catalog, name) => self.task(key, catalog, name),
+            Text::Members(names, list, set) => {
+                let told = set.iter().map_while(|at| list.get(usize::from(at)));
+                self.several(key, told.map(|name| names.hash(*name)));
+            }
+            Text::Credentials(catalog, pool) => {
+                let keys = pool.iter().map(|id| catalog.credentials[id.index()]);
+                let told = keys.flat_map(|key| [key.name, catalog.projects[key.project.index()]]);
+                self.several(key, told.map(|name| catalog.names.hash(name)));
+            }
+            Text::Classes(classes) => {
+                let told = classes.iter().map_while(|at| Class::ALL.get(usize::from(at)));
+                self.several(key, told.map(|class| crate::units::names::hash(class.label())));
+            }
+            Text::Reasons(reasons, missing) => {
+                self.several(key, reasons.iter().map(|reason| REASONS[reason as usize]));
+                if let Some((names, name)) = missing {
+                    self.take(key, names.hash(name));
+                }
+            }
         }
     }
 
@@ -197,8 +237,6 @@ const LIST: u64 = mix(5);
 const OPEN: u64 = mix(6);
 const CLOSE: u64 = mix(7);
 const END: u64 = mix(8);
-const BAR: u64 = mix(9);
-const COLON: u64 = mix(10);
 
 /// The kinds by their labels: a new kind between two others moves no digest.
 const KINDS: [u64; Kind::ALL.len()] = {
@@ -211,10 +249,21 @@ const KINDS: [u64; Kind::ALL.len()] = {
     hashes
 };
 
+/// The reasons by their labels.
+const REASONS: [u64; Reason::ALL.len()] = {
+    let mut hashes = [0; Reason::ALL.len()];
+    let mut at = 0;
+    while at < hashes.len() {
+        hashes[Reason::ALL[at] as usize] = crate::units::names::hash(Reason::ALL[at].label());
+        at += 1;
+    }
+    hashes
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::{RequestName, What};
+    use crate::sim::What;
     use crate::trace::samples::{self, Stage};
     use crate::units::{Names, RequestId, Timestamp};
 
@@ -228,7 +277,7 @@ mod tests {
     fn the_digest_of_the_sample_is_a_known_answer() {
         let catalog = samples::catalog();
         let got = digest(&catalog, |digest| samples::bounded(digest)).to_string();
-        assert_eq!(got, "595b6b311a4c85a28aec7f6ce75f5802", "a change here is a new event format");
+        assert_eq!(got, "b8fc62074e04de3227cf43dfeadf41c3", "a change here is a new event format");
     }
 
     fn arrival(catalog: &Catalog, slot: u32, deadline: u64, ordinal: u32) -> Fingerprint {

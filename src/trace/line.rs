@@ -2,13 +2,13 @@
 //! together on the way.
 
 use super::buffer::{Buffer, Padded};
-use super::field::Field;
+use super::field::{Field, KEY};
 use super::fields::{Sink, fields};
 use super::kind::Kind;
 use super::roll::Roll;
 use super::text::{Piece, Text};
-use crate::sim::{Catalog, Entry};
-use crate::units::{Money, Name, Names};
+use crate::sim::{Catalog, Entry, RequestName};
+use crate::units::{Money, Name, Names, Timestamp};
 
 /// The version of the event format. A new field or event, another order of ties, another draw is a new one.
 pub const FORMAT: u32 = 1;
@@ -37,17 +37,44 @@ pub struct Lines {
     /// `,"scenario":"…","variant":"…"`
     run: Vec<u8>,
     names: Escaped,
+    stem: Stem,
+    last: Asker,
 }
+
+/// `,"t_ns":…,"cause":…` and the run: the same for all entries with one cause at one instant.
+#[derive(Clone, Debug, Default)]
+struct Stem {
+    of: Option<(Timestamp, Option<u64>)>,
+    text: Buffer,
+}
+
+/// The last request that was written: most lines are about the same one as the line before.
+#[derive(Clone, Debug)]
+struct Asker {
+    of: Option<RequestName>,
+    text: Padded<ASKER>,
+    scratch: Buffer,
+}
+
+/// The longest name of a request that is copied in one step.
+const ASKER: usize = 48;
 
 impl Lines {
     /// A writer of lines that use `names`.
     pub fn new(names: &Names) -> Lines {
-        Lines { out: Buffer::default(), run: Vec::new(), names: Escaped::new(names) }
+        Lines {
+            out: Buffer::default(),
+            run: Vec::new(),
+            names: Escaped::new(names),
+            stem: Stem::default(),
+            last: Asker { of: None, text: Padded::new(""), scratch: Buffer::default() },
+        }
     }
 
     /// The first line of a run; the lines after it are of this scenario and variant.
     pub fn header(&mut self, header: &Header<'_>) {
         self.run.clear();
+        self.stem.of = None;
         for (key, text) in [(",\"scenario\":", header.scenario), (",\"variant\":", header.variant)] {
             self.run.extend_from_slice(key.as_bytes());
             quoted(&mut self.run, text);
@@ -62,21 +89,17 @@ impl Lines {
         self.out.text(&line);
     }
 
-    /// The line of one entry. The roll must have noted it.
+    /// The line of one entry. The roll must have noted it. All lines between two headers have one catalogue.
     pub fn entry(&mut self, entry: &Entry<'_>, roll: &Roll, catalog: &Catalog) {
-        let out = &mut self.out;
-        out.text(b"{\"seq\":");
-        out.decimal(entry.seq);
-        out.text(b",\"t_ns\":");
-        out.decimal(entry.at.nanos());
-        if let Some(cause) = entry.cause {
-            out.text(b",\"cause\":");
-            out.decimal(cause);
+        let Lines { out, run, names, stem, last } = self;
+        out.number(&SEQ, entry.seq);
+        if stem.of != Some((entry.at, entry.cause)) {
+            stem.write(entry, run);
         }
-        out.text(&self.run);
+        out.text(stem.text.written());
         out.padded(Kind::of(&entry.what).json());
-        fields(entry, roll, catalog, &mut Json { out, names: &self.names, object: 0 });
-        self.out.text(b"}\n");
+        fields(entry, roll, catalog, &mut Json { out, names, last, object: 0 });
+        out.text(b"}\n");
     }
 
     /// What was written since the last [`Lines::clear`].
@@ -90,54 +113,97 @@ impl Lines {
     }
 }
 
+const SEQ: Padded<KEY> = Padded::new("{\"seq\":");
+const TIME: Padded<KEY> = Padded::new(",\"t_ns\":");
+const CAUSE: Padded<KEY> = Padded::new(",\"cause\":");
+
+impl Stem {
+    #[inline(never)]
+    fn write(&mut self, entry: &Entry<'_>, run: &[u8]) {
+        self.of = Some((entry.at, entry.cause));
+        self.text.clear();
+        self.text.number(&TIME, entry.at.nanos());
+        if let Some(cause) = entry.cause {
+            self.text.number(&CAUSE, cause);
+        }
+        self.text.text(run);
+    }
+}
+
 struct Json<'a> {
     out: &'a mut Buffer,
     names: &'a Escaped,
+    last: &'a mut Asker,
     /// Where the object of a list begins.
     object: usize,
 }
 
 impl Json<'_> {
-    fn joined(&mut self, text: Text<'_>) {
-        text.pieces(|piece| match piece {
-            Piece::Word(word) => self.out.text(word.as_bytes()),
-            Piece::Name(_, name) => self.names.put(self.out, name),
-            Piece::Number(n) => self.out.decimal(u64::from(n)),
-            Piece::Bar => self.out.byte(b'|'),
-            Piece::Colon => self.out.byte(b':'),
-        });
+    /// A request, and the number of a call there if it is one.
+    #[inline(never)]
+    fn asker(&mut self, field: Field, catalog: &Catalog, name: RequestName, nth: Option<u32>) {
+        if self.last.of != Some(name) && !self.last.learn(catalog, name, self.names) {
+            return match nth {
+                None => self.joined(field, Text::Request(catalog, name)),
+                Some(nth) => self.joined(field, Text::Call(catalog, name, nth)),
+            };
+        }
+        match nth {
+            None => self.out.name(field.json(), &self.last.text),
+            Some(nth) => self.out.numbered(field.json(), &self.last.text, nth),
+        }
+    }
+
+    #[inline(never)]
+    fn joined(&mut self, field: Field, text: Text<'_>) {
+        self.out.padded(field.json());
+        self.names.join(self.out, text);
+        self.out.byte(b'"');
+    }
+}
+
+impl Asker {
+    /// Whether the name is a short one. It is the last one then.
+    fn learn(&mut self, catalog: &Catalog, name: RequestName, names: &Escaped) -> bool {
+        self.scratch.clear();
+        names.join(&mut self.scratch, Text::Request(catalog, name));
+        let short = Padded::of(self.scratch.written());
+        if let Some(text) = short {
+            (self.of, self.text) = (Some(name), text);
+        }
+        short.is_some()
     }
 }
 
 impl Sink for Json<'_> {
     #[inline(always)]
     fn text(&mut self, field: Field, text: Text<'_>) {
-        self.out.padded(field.json());
         match text {
-            Text::Word(word) => self.out.text(word.as_bytes()),
-            Text::Name(_, name) => self.names.put(self.out, name),
-            Text::Request(..)
-            | Text::Task(..)
-            | Text::Call(..)
+            Text::Word(word) => self.out.word(field.json(), word),
+            Text::Name(_, name) => match self.names.short(name) {
+                Some(short) => self.out.name(field.json(), short),
+                None => self.joined(field, text),
+            },
+            Text::Request(catalog, name) => self.asker(field, catalog, name, None),
+            Text::Call(catalog, name, nth) => self.asker(field, catalog, name, Some(nth)),
+            Text::Task(..)
             | Text::Members(..)
             | Text::Credentials(..)
             | Text::Classes(..)
-            | Text::Reasons(..) => self.joined(text),
+            | Text::Reasons(..) => {
+                self.joined(field, text);
+            }
         }
-        self.out.byte(b'"');
     }
 
     #[inline]
     fn number(&mut self, field: Field, n: u64) {
-        self.out.padded(field.json());
-        self.out.decimal(n);
+        self.out.number(field.json(), n);
     }
 
     #[inline]
     fn money(&mut self, field: Field, money: Money) {
-        self.out.padded(field.json());
-        self.out.dollars(money.picos());
-        self.out.byte(b'"');
+        self.out.dollars(field.json(), money.picos());
     }
 
     fn list(&mut self, field: Field) {
@@ -146,19 +212,17 @@ impl Sink for Json<'_> {
     }
 
     fn open(&mut self) {
-        if self.out.last() == Some(b'}') {
-            self.out.byte(b',');
-        }
         self.object = self.out.written().len();
     }
 
-    /// The comma before its first field becomes the brace.
+    /// The comma before its first field becomes the brace; another one stands behind it for the next.
     fn close(&mut self) {
         self.out.replace(self.object, b'{');
-        self.out.byte(b'}');
+        self.out.text(b"},");
     }
 
     fn end(&mut self) {
+        self.out.drop_last(b',');
         self.out.byte(b']');
     }
 }
@@ -191,10 +255,27 @@ impl Escaped {
         escaped
     }
 
+    /// The name, if it is a short one.
     #[inline(always)]
+    fn short(&self, name: Name) -> Option<&Padded<SHORT>> {
+        Some(&self.short[name.0 as usize]).filter(|short| !short.is_empty())
+    }
+
+    fn join(&self, out: &mut Buffer, text: Text<'_>) {
+        text.pieces(|piece| match piece {
+            Piece::Word(word) => out.text(word.as_bytes()),
+            Piece::Name(_, name) => self.put(out, name),
+            Piece::Number(n) => out.decimal(u64::from(n)),
+            Piece::Bar => out.byte(b'|'),
+            Piece::Colon => out.byte(b':'),
+        });
+    }
+
     fn put(&self, out: &mut Buffer, name: Name) {
-        let short = &self.short[name.0 as usize];
-        if short.is_empty() { self.put_long(out, name) } else { out.padded(short) }
+        match self.short(name) {
+            Some(short) => out.padded(short),
+            None => self.put_long(out, name),
+        }
     }
 
     #[cold]

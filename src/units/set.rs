@@ -46,6 +46,11 @@ impl Set64 {
 
     /// The members, smallest first.
     pub fn iter(self) -> impl Iterator<Item = u8> {
-        (0..64).filter(move |n| self.0 >> n & 1 == 1)
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            let first = rest.first()?;
+            rest.0 &= rest.0 - 1;
+            Some(first)
+        })
     }
 }

@@ -61,6 +61,12 @@ impl Breaker {
         }
     }
 
+    /// Whether it is CLOSED: every call passes, whatever the time.
+    #[inline]
+    pub const fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
     /// Whether [`Breaker::admit`] would admit a call now. Changes nothing: a router may ask every candidate.
     pub fn permits(&self, now: Timestamp) -> bool {
         match self.state {

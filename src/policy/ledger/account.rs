@@ -9,6 +9,8 @@ pub(super) struct Account {
     pub(super) cap: Amount,
     pub(super) window: Option<Duration>,
     pub(super) current: Page,
+    /// The first instant after the current window.
+    ends: Timestamp,
     /// Earlier windows that still have something held.
     pub(super) earlier: Vec<Page>,
 }
@@ -22,24 +24,54 @@ pub(super) struct Page {
 }
 
 impl Account {
-    pub(super) fn window_at(&self, now: Timestamp) -> u64 {
-        self.window.map_or(0, |length| now.nanos() / length.nanos().max(1))
+    /// Opens it anew in a used slot.
+    pub(super) fn open(&mut self, cap: Amount, window: Option<Duration>) {
+        (self.cap, self.window) = (cap, window);
+        self.ends = window.map_or(Timestamp::MAX, |length| Timestamp::ZERO.after(length));
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub(super) fn close(&mut self) {
+        self.generation += 1;
+        self.current = Page::default();
+        self.earlier.clear();
+    }
+
+    /// The length of a window, if the one at `now` is not the current one.
+    fn next_window(&self, now: Timestamp) -> Option<u64> {
+        let length = self.window.filter(|_| now >= self.ends)?;
+        Some(length.nanos().max(1))
     }
 
     /// The page that counts now.
     pub(super) fn page(&self, now: Timestamp) -> Page {
-        let window = self.window_at(now);
-        if window == self.current.window { self.current } else { Page { window, ..Page::default() } }
+        match self.next_window(now) {
+            None => self.current,
+            Some(length) => Page { window: now.nanos() / length, ..Page::default() },
+        }
     }
 
     /// Opens the page of the current window.
     pub(super) fn turn(&mut self, now: Timestamp) {
-        let window = self.window_at(now);
-        if window != self.current.window {
+        if let Some(length) = self.next_window(now) {
             if self.current.held != Amount::ZERO {
                 self.earlier.push(self.current);
             }
+            let window = now.nanos() / length;
             self.current = Page { window, ..Page::default() };
+            self.ends = Timestamp::from_nanos((window + 1).saturating_mul(length));
+        }
+    }
+
+    /// The page of a window, if it is still kept: one that is over and without a hold is not.
+    pub(super) fn change(&mut self, window: u64, change: impl Fn(&mut Page)) {
+        if self.current.window == window {
+            change(&mut self.current);
+        } else if let Some(at) = self.earlier.iter().position(|page| page.window == window) {
+            change(&mut self.earlier[at]);
+            if self.earlier[at].held == Amount::ZERO {
+                self.earlier.swap_remove(at);
+            }
         }
     }
 }

@@ -202,8 +202,7 @@ impl Ledger {
             u32::try_from(self.accounts.len() - 1).expect("fewer than 4 billion accounts")
         });
         let account = &mut self.accounts[slot as usize];
-        account.cap = cap;
-        account.window = window;
+        account.open(cap, window);
         AccountId { slot, generation: account.generation }
     }
 
@@ -211,9 +210,7 @@ impl Ledger {
     pub fn close(&mut self, id: AccountId) {
         let account = &mut self.accounts[id.slot as usize];
         assert_eq!(account.generation, id.generation, "an account is closed once");
-        account.generation += 1;
-        account.current = Page::default();
-        account.earlier.clear();
+        account.close();
         self.free.push(id.slot);
     }
 
@@ -254,15 +251,14 @@ impl Ledger {
     /// Sets `wanted` aside at every level, or says which cap refuses it.
     pub fn reserve(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Result<Hold, Denied> {
         self.quote(now, scopes, wanted)?;
-        let mut window = 0;
         let held = if self.mode == Reserve::Reserve { wanted } else { Amount::ZERO };
-        for (id, is_tenant) in each(scopes) {
+        let mut window = 0;
+        for id in [Some(scopes.request), scopes.task, scopes.tenant].into_iter().flatten() {
             if let Some(account) = self.account_mut(id) {
                 account.turn(now);
                 account.current.held = account.current.held.plus(held);
-                if is_tenant {
-                    window = account.current.window;
-                }
+                // Only a tenant's account, the last of the three, has windows.
+                window = account.current.window;
             }
         }
         Ok(Hold { scopes: *scopes, reserved: wanted, window })
@@ -303,18 +299,11 @@ impl Ledger {
 
     /// The pages that a hold stands on. A page that is gone (its window is over and nothing else was held) is
     /// skipped: no cap depends on it any more.
-    fn pages(&mut self, hold: &Hold, mut change: impl FnMut(&mut Page)) {
-        for (id, is_tenant) in each(&hold.scopes) {
-            let window = if is_tenant { hold.window } else { 0 };
-            if let Some(account) = self.account_mut(id) {
-                if account.current.window == window {
-                    change(&mut account.current);
-                } else if let Some(at) = account.earlier.iter().position(|page| page.window == window) {
-                    change(&mut account.earlier[at]);
-                    if account.earlier[at].held == Amount::ZERO {
-                        account.earlier.swap_remove(at);
-                    }
-                }
+    fn pages(&mut self, hold: &Hold, change: impl Fn(&mut Page)) {
+        let Scopes { request, task, tenant } = hold.scopes;
+        for (id, window) in [(Some(request), 0), (task, 0), (tenant, hold.window)] {
+            if let Some(account) = id.and_then(|id| self.account_mut(id)) {
+                account.change(window, &change);
             }
         }
     }
@@ -326,13 +315,6 @@ impl Ledger {
     fn account_mut(&mut self, id: AccountId) -> Option<&mut Account> {
         self.accounts.get_mut(id.slot as usize).filter(|account| account.generation == id.generation)
     }
-}
-
-fn each(scopes: &Scopes) -> impl Iterator<Item = (AccountId, bool)> {
-    let Scopes { request, task, tenant } = *scopes;
-    [(Some(request), false), (task, false), (tenant, true)]
-        .into_iter()
-        .filter_map(|(id, is_tenant)| id.map(|id| (id, is_tenant)))
 }
 
 fn fits(level: Level, page: &Page, wanted: Amount, cap: Amount) -> Result<(), Denied> {
