@@ -1,6 +1,7 @@
 //! Floor 3: the world. It owns the clock, the upstreams and the traffic; it opens no socket and reads no file.
 
 mod agenda;
+mod caller;
 mod capacity;
 mod catalog;
 mod entry;

@@ -1,6 +1,7 @@
 //! The other side of every call: what upstreams reply, when, and what they bill.
 
 use super::agenda::{Agenda, Event};
+use super::caller::Caller;
 use super::capacity::Places;
 use super::catalog::RequestName;
 use super::entry::Scripted;
@@ -58,25 +59,6 @@ struct Occasion {
     nth: u64,
 }
 
-/// What the world knows of a request.
-pub(super) struct Caller {
-    estimate: Usage,
-    delivery: Delivery,
-    name: RequestName,
-    stamp: u64,
-    pub(super) answered: bool,
-    /// The step that it is of a job.
-    pub(super) part: Option<Part>,
-    /// The route of every call made.
-    called: Vec<RouteId>,
-    /// The entry of its arrival.
-    pub(super) arrival: u64,
-    /// The entry of its last planned retry.
-    pub(super) retry: u64,
-    /// The entry of its last call: patience with it may end.
-    pub(super) hedge: u64,
-}
-
 /// What the world knows of a call.
 #[derive(Clone, Copy)]
 pub(super) struct Served {
@@ -118,37 +100,6 @@ struct Taken {
 impl Taken {
     const fn refused(source: Source, now: Timestamp) -> Taken {
         Taken { source, scripted: Scripted::Foreseen, served: now }
-    }
-}
-
-impl Caller {
-    fn new(request: &Request, name: RequestName, stamp: u64, arrival: u64, part: Option<Part>) -> Caller {
-        let called = Vec::new();
-        Caller {
-            estimate: request.envelope.estimate,
-            delivery: request.delivery,
-            name,
-            stamp,
-            answered: false,
-            part,
-            called,
-            arrival,
-            retry: arrival,
-            hedge: arrival,
-        }
-    }
-
-    /// Begins anew in a used slot and keeps its memory.
-    fn begin(&mut self, request: &Request, name: RequestName, stamp: u64, arrival: u64, part: Option<Part>) {
-        (self.estimate, self.delivery) = (request.envelope.estimate, request.delivery);
-        (self.name, self.stamp, self.answered) = (name, stamp, false);
-        self.called.clear();
-        (self.arrival, self.retry, self.hedge) = (arrival, arrival, arrival);
-        self.part = part;
-    }
-
-    pub(super) const fn is_waiting(&self, stamp: u64) -> bool {
-        self.stamp == stamp && !self.answered
     }
 }
 
