@@ -40,4 +40,6 @@ const SUITE: &[Embedded] = suite![
     "no-progress",
     "all-cooling",
     "fallback-overload",
+    "capability-lie",
+    "operator-reset",
 ];

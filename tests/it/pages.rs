@@ -332,3 +332,20 @@ fn check(name: &str, made: &str) {
         panic!("docs/{name} is out of date; copy {} over it and read what changed", new.display());
     }
 }
+
+#[test]
+fn every_check_of_the_page_of_incidents_is_one_of_the_suite_and_no_scenario_is_left_out() {
+    let read = |path: &str| {
+        std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    };
+    let (page, pinned) = (read("docs/incidents.md"), read("scenarios/checks.txt"));
+    let pinned: Vec<&str> = pinned.lines().collect();
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    let told: Vec<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    let unknown: Vec<&&str> = told.iter().filter(|check| !pinned.contains(check)).collect();
+    assert!(unknown.is_empty(), "no checks of the suite: {unknown:?}");
+    for one in faultlab::suite::embedded() {
+        let is_told = told.iter().any(|check| check.split('/').next() == Some(one.name));
+        assert!(is_told, "docs/incidents.md does not say where {} is from", one.name);
+    }
+}
