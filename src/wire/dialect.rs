@@ -19,6 +19,7 @@
 //! ```
 
 use super::habits::{Limit, Provider, Trait, sign};
+use super::names::{Spans, Strength};
 use super::phrases::Phrases;
 use super::retry_after::Reading;
 use super::sign::Sign;
@@ -26,13 +27,14 @@ use super::{clock::Clock, words};
 use crate::policy::taxonomy::Scope;
 
 /// Every file that is compiled in.
-pub(super) const FILES: [(&str, &str); 32] = [
+pub(super) const FILES: [(&str, &str); 33] = [
     ("any", include_str!("dialects/any.txt")),
     ("anthropic", include_str!("dialects/anthropic.txt")),
     ("azure", include_str!("dialects/azure.txt")),
     ("baidu", include_str!("dialects/baidu.txt")),
     ("bedrock", include_str!("dialects/bedrock.txt")),
     ("cerebras", include_str!("dialects/cerebras.txt")),
+    ("client-libraries", include_str!("dialects/client-libraries.txt")),
     ("cloudcode", include_str!("dialects/cloudcode.txt")),
     ("cloudflare-workers-ai", include_str!("dialects/cloudflare-workers-ai.txt")),
     ("cohere", include_str!("dialects/cohere.txt")),
@@ -94,6 +96,8 @@ struct Meaning {
     sign: Sign,
     /// The provider for which alone the phrase means this.
     here: Option<usize>,
+    /// The most that the phrase counts for: one word alone is loose.
+    most: Strength,
 }
 
 /// Why a dialect file cannot be read.
@@ -111,6 +115,8 @@ pub struct DialectError {
 pub(super) struct Speaker {
     own: Option<usize>,
     family: Option<usize>,
+    /// The file of client libraries, where one of them speaks.
+    client: Option<usize>,
     /// The user's words for all providers, or none.
     any: usize,
 }
@@ -198,7 +204,13 @@ impl Tables {
         let named = |name: &str| self.providers.iter().position(|one| one.is_called(name));
         let own = named(provider).filter(|own| *own != 0);
         let family = own.and_then(|own| self.providers[own].family.as_deref()).and_then(named);
-        Speaker { own, family, any: 0 }
+        Speaker { own, family, client: None, any: 0 }
+    }
+
+    /// The same, as a client library tells it.
+    pub(super) fn as_told(&self, speaker: Speaker) -> Speaker {
+        let client = self.providers.iter().position(|one| one.is_called("client-libraries"));
+        Speaker { client, ..speaker }
     }
 
     fn read(&mut self, text: &str, rank: Rank) -> Result<(), DialectError> {
@@ -281,7 +293,9 @@ impl Tables {
         }
         let number = u16::try_from(self.meanings.len()).map_err(|_| "there are too many phrases")?;
         self.phrases.add(&fragments.join(" .. "), number);
-        self.meanings.push(Meaning { sign, here });
+        let one_word = fragments.len() == 1 && fragments[0].bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let most = if one_word { Strength::Loose } else { Strength::Plain };
+        self.meanings.push(Meaning { sign, here, most });
         Ok(())
     }
 
@@ -293,12 +307,18 @@ impl Tables {
         own.map(|(_, sign)| *sign).or_else(|| shared().map(|at| self.shared[at].1))
     }
 
-    /// Calls `found` with the sign of every phrase in `words` that `speaker` may mean.
-    pub(super) fn phrase_signs(&self, speaker: Speaker, words: &str, mut found: impl FnMut(Sign)) {
-        self.phrases.find(words, |number| {
+    /// Calls `found` with the sign of every phrase in `words` that `speaker` may mean, and how much it counts for.
+    pub(super) fn phrase_signs(
+        &self,
+        speaker: Speaker,
+        words: &str,
+        spans: &Spans,
+        mut found: impl FnMut(Sign, Strength),
+    ) {
+        self.phrases.find(words, spans, |number, strength| {
             let meaning = self.meanings[usize::from(number)];
             if meaning.here.is_none_or(|here| speaker.files().any(|file| file == here)) {
-                found(meaning.sign);
+                found(meaning.sign, strength.min(meaning.most));
             }
         });
     }
@@ -331,7 +351,7 @@ impl Tables {
 impl Speaker {
     /// The files to ask, in order.
     fn files(self) -> impl Iterator<Item = usize> {
-        [self.own, self.family, Some(self.any)].into_iter().flatten()
+        [self.own, self.family, self.client, Some(self.any)].into_iter().flatten()
     }
 }
 

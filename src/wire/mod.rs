@@ -19,6 +19,7 @@ mod habits;
 mod input;
 mod json;
 mod limits;
+mod names;
 mod origin;
 mod phrases;
 mod retry_after;

@@ -2,6 +2,7 @@
 
 use super::{DEPTH_MAX, Evidence};
 use crate::wire::durations::{self, SECOND};
+use crate::wire::names::{self, Spans};
 use crate::wire::sign::Sign;
 use crate::wire::spoken::{self, Spoken};
 use crate::wire::verdict::Field;
@@ -43,14 +44,12 @@ impl Evidence<'_> {
         let trimmed = words.trim_end();
         match self.tables.code_sign(self.speaker, trimmed) {
             Some(sign) => self.note(sign, field),
-            None => self.phrases(trimmed, field),
+            None => {
+                let (tables, speaker) = (self.tables, self.speaker);
+                tables.phrase_signs(speaker, trimmed, &Spans::new(), |sign, _| self.note(sign, field));
+            }
         }
         self.scratch = words;
-    }
-
-    pub(super) fn phrases(&mut self, words: &str, field: Field) {
-        let (tables, speaker) = (self.tables, self.speaker);
-        tables.phrase_signs(speaker, words, |sign| self.note(sign, field));
     }
 
     /// The name of a quota's metric, which names its window, and whether models are counted apart.
@@ -60,7 +59,7 @@ impl Evidence<'_> {
         let Some(text) = value.as_str() else { return };
         let words = words::of(text);
         let (tables, speaker) = (self.tables, self.speaker);
-        tables.phrase_signs(speaker, &words, |sign| {
+        tables.phrase_signs(speaker, &words, &Spans::new(), |sign, _| {
             if NAMED.contains(&sign) {
                 self.note(sign, field);
             }
@@ -78,26 +77,59 @@ impl Evidence<'_> {
         }
     }
 
-    /// A message: JSON inside it is an error object of its own; the words before it are read as they are.
+    /// A message: an object inside it, as JSON or as Python writes it, is an error object of its own; the words before
+    /// it are read as they are.
     pub(super) fn message(&mut self, text: &str, field: Field, depth: usize) {
         let mut said = words::bounded(text);
-        if text.contains("{\"") || text.contains("[{") {
-            let nested = if depth < DEPTH_MAX { json::inside(text) } else { None };
-            if let Some(value) = nested {
-                self.enter(&value, "error", depth + 1);
-                said = &said[..said.find(['{', '[']).unwrap_or(said.len())];
+        let mut nested = false;
+        if depth < DEPTH_MAX
+            && let Some((at, value)) = json::inside(text)
+        {
+            nested = true;
+            self.enter(&value, "error", depth + 1);
+            said = said.get(..at).unwrap_or(said);
+        }
+        self.codes(text, field);
+        let mut words = std::mem::take(&mut self.scratch);
+        let mut spans = std::mem::take(&mut self.spans);
+        words.clear();
+        spans.clear();
+        if said.trim().contains(char::is_whitespace) {
+            names::append(said, &mut words, &mut spans);
+        } else {
+            // One name is a code.
+            words::append(said, &mut words);
+        }
+        let trimmed = words.trim_end();
+        self.read(trimmed, &spans, field);
+        if let Some(status) = spoken::status(trimmed, self.input.kind) {
+            self.told.get_or_insert((status, field));
+            if nested && self.inner.is_none_or(|(deepest, _, _)| deepest <= depth) {
+                (self.passed_on, self.inner) = (true, Some((depth + 1, status, field)));
             }
         }
-        let mut words = std::mem::take(&mut self.scratch);
-        words.clear();
-        words::append(said, &mut words);
-        self.read(words.trim_end(), field);
         self.scratch = words;
+        self.spans = spans;
     }
 
-    pub(super) fn read(&mut self, words: &str, field: Field) {
+    /// Codes that stand in a message: in front of it, or where botocore and gRPC put them.
+    fn codes(&mut self, text: &str, field: Field) {
+        let place = Field { key: "code", ..field };
+        for code in names::codes_in_front(words::bounded(text)) {
+            let words = words::of(code);
+            if let Some(sign) = self.tables.code_sign(self.speaker, &words) {
+                self.note(sign, place);
+            }
+        }
+        if let Some(code) = spoken::code(words::bounded(text)) {
+            self.word(code, place);
+        }
+    }
+
+    fn read(&mut self, words: &str, spans: &Spans, field: Field) {
         self.wrapped |= words.starts_with("litellm ");
-        self.phrases(words, field);
+        let (tables, speaker) = (self.tables, self.speaker);
+        tables.phrase_signs(speaker, words, spans, |sign, strength| self.note_as(sign, field, strength));
         if !words.bytes().any(|byte| byte.is_ascii_digit()) {
             return;
         }

@@ -1,0 +1,219 @@
+//! Names inside a message: what is quoted, addresses, identifiers. They are not the provider's words but somebody's
+//! tool, file, model or value: `Invalid schema for function 'get_unpaid_invoices'` says nothing about money.
+
+use super::words;
+
+/// A part of a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part<'t> {
+    /// The words of whoever speaks.
+    Prose(&'t str),
+    /// A name: short and quoted, an address, an identifier.
+    Name(&'t str),
+    /// So much in quotes that it is a sentence: somebody else's words, or again the provider's.
+    Sentence(&'t str),
+}
+
+/// More words than this in quotes are a sentence, and no name.
+const NAME_WORDS: usize = 8;
+/// A quote that does not end within this many bytes is an apostrophe.
+const QUOTE_MAX: usize = 400;
+
+/// Cuts `text` into its parts, in order.
+pub(super) fn parts<'t>(text: &'t str, mut take: impl FnMut(Part<'t>)) {
+    let bytes = text.as_bytes();
+    let (mut at, mut prose) = (0, 0);
+    while at < bytes.len() {
+        let begins = at == 0 || !is_of_a_word(bytes[at - 1]);
+        let (end, part) = if !begins {
+            (at + 1, None)
+        } else if let Some(end) = quoted(text, at) {
+            let inside = &text[at..end];
+            let long = inside.split_whitespace().nth(NAME_WORDS).is_some();
+            (end, Some(if long { Part::Sentence(inside) } else { Part::Name(inside) }))
+        } else if is_of_a_word(bytes[at]) {
+            let token = token(&text[at..]);
+            let end = at + token.len().max(1);
+            (end, is_identifier(token).then_some(Part::Name(token)))
+        } else {
+            (at + 1, None)
+        };
+        if let Some(part) = part {
+            if prose < at {
+                take(Part::Prose(&text[prose..at]));
+            }
+            take(part);
+            prose = end;
+        }
+        at = end;
+    }
+    if prose < text.len() {
+        take(Part::Prose(&text[prose..]));
+    }
+}
+
+/// The words of `text`, appended to `out`; where in them the names stand goes to `names`.
+pub(super) fn append(text: &str, out: &mut String, spans: &mut Spans) {
+    let mut rest = words::TEXT_MAX;
+    parts(text, |part| {
+        let (text, strength) = match part {
+            Part::Prose(text) => (text, None),
+            Part::Name(text) => (text, Some(Strength::Name)),
+            Part::Sentence(text) => (text, Some(Strength::Loose)),
+        };
+        rest = rest.saturating_sub(text.len());
+        let from = out.len();
+        words::append(text, out);
+        if let Some(strength) = strength {
+            spans.push((from, out.trim_end().len(), strength));
+        }
+    });
+}
+
+/// Where in a row of words which are weaker than the others.
+pub(super) type Spans = Vec<(usize, usize, Strength)>;
+
+/// How much a sign counts for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Strength {
+    /// Read out of a name, which has a meaning only where nothing else is at fault.
+    Name,
+    /// One word, or in a quoted sentence: says nothing about a request of which something is wrong.
+    Loose,
+    /// Said.
+    Plain,
+}
+
+/// How much the words from `start` to `end` count for.
+pub(super) fn strength(spans: &Spans, start: usize, end: usize) -> Strength {
+    let within = spans.iter().find(|(from, to, _)| *from <= start && end <= *to);
+    within.map_or(Strength::Plain, |(_, _, strength)| *strength)
+}
+
+/// Where the quote that begins at `at` ends, if one does.
+fn quoted(text: &str, at: usize) -> Option<usize> {
+    const PAIRS: [(&str, &str); 8] = [
+        ("'", "'"),
+        ("\"", "\""),
+        ("`", "`"),
+        ("\u{2018}", "\u{2019}"),
+        ("\u{201c}", "\u{201d}"),
+        ("\u{ab}", "\u{bb}"),
+        ("\u{300c}", "\u{300d}"),
+        ("\u{300e}", "\u{300f}"),
+    ];
+    if text.as_bytes()[at].is_ascii_alphanumeric() {
+        return None;
+    }
+    let rest = text.get(at..)?;
+    let (open, close) = PAIRS.iter().find(|(open, _)| rest.starts_with(open))?;
+    let inside = &rest[open.len()..];
+    let mut from = 0;
+    loop {
+        let found = from + inside.get(from..)?.find(close)?;
+        let end = found + close.len();
+        if found > QUOTE_MAX || inside[..found].contains('\n') {
+            return None;
+        }
+        let ends = inside.as_bytes().get(end).is_none_or(|next| !is_of_a_word(*next) || close.len() > 1);
+        if ends && found > 0 {
+            return Some(at + open.len() + end);
+        }
+        from = end;
+    }
+}
+
+/// What stands together at the front of `text`.
+fn token(text: &str) -> &str {
+    let apart = |symbol: char| {
+        symbol.is_whitespace()
+            || !symbol.is_ascii()
+            || matches!(symbol, '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | ',' | ';' | '"' | '\'' | '`')
+    };
+    let token = &text[..text.find(apart).unwrap_or(text.len())];
+    token.trim_end_matches(['.', ':', '!', '?', '-', '_', '/', '='])
+}
+
+/// Whether a token is an address or an identifier: `https://…`, `get_invoices`, `over-load.png`, `topUp`.
+fn is_identifier(token: &str) -> bool {
+    if token.contains("://") || token.starts_with("www.") {
+        return true;
+    }
+    token.as_bytes().windows(3).any(|three| {
+        let joined = matches!(three[1], b'_' | b'-' | b'.');
+        let joins = joined && three[0].is_ascii_alphanumeric() && three[2].is_ascii_alphabetic();
+        joins || (three[0].is_ascii_lowercase() && three[1].is_ascii_uppercase())
+    })
+}
+
+fn is_of_a_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The codes that a text begins with: `insufficient_quota: …`, `litellm.RateLimitError: OpenAIException - …`. Of a
+/// path only the last part.
+pub(super) fn codes_in_front(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim_start();
+    std::iter::from_fn(move || {
+        let end = rest.find(|symbol: char| !(symbol.is_ascii_alphanumeric() || "_.-".contains(symbol)))?;
+        let (code, after) = rest.split_at(end);
+        rest = after.strip_prefix(": ").or_else(|| after.strip_prefix(" - "))?.trim_start();
+        let code = code.rsplit('.').next().unwrap_or(code);
+        (!code.is_empty()).then_some(code)
+    })
+    .take(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, names: &[&str]) {
+        let mut found = Vec::new();
+        let mut whole = String::new();
+        parts(text, |part| match part {
+            Part::Prose(text) => whole.push_str(text),
+            Part::Name(text) | Part::Sentence(text) => {
+                whole.push_str(text);
+                found.push(text);
+            }
+        });
+        assert_eq!(whole, text);
+        assert_eq!(found, names, "{text}");
+    }
+
+    #[test]
+    fn what_is_quoted_is_a_name_and_an_apostrophe_is_no_quote() {
+        check("Invalid value: 'overdue'.", &["'overdue'"]);
+        check("tool `top up` and “a b” don't exist, can't", &["`top up`", "“a b”"]);
+        check("got 'type: \"object\"' here", &["'type: \"object\"'"]);
+        check("the users' and the models' limit", &["' and the models'"]);
+        check("'", &[]);
+        check("''", &[]);
+    }
+
+    #[test]
+    fn addresses_and_identifiers_are_names_and_numbers_are_not() {
+        check("see https://x/y/overload.png.", &["https://x/y/overload.png"]);
+        check("Function get_overdue is not declared", &["get_overdue"]);
+        check("tool unpaid-bills, topUp or a.b", &["unpaid-bills", "topUp", "a.b"]);
+        check("retry in 9m38.016s at 2026-03-06T22:19:54Z, 40/min, 10,000", &[]);
+        check("Rate limit. Please wait", &[]);
+    }
+
+    #[test]
+    fn much_in_quotes_is_a_sentence() {
+        let mut found = Vec::new();
+        parts("said \"Your credit balance is too low to access the API.\"", |part| found.push(part));
+        assert!(matches!(found[..], [Part::Prose(_), Part::Sentence(_)]), "{found:?}");
+    }
+
+    #[test]
+    fn codes_in_front_of_a_text_are_found() {
+        let check = |text, codes: &[&str]| assert_eq!(codes_in_front(text).collect::<Vec<_>>(), codes);
+        check("insufficient_quota: no", &["insufficient_quota"]);
+        check("litellm.RateLimitError: OpenAIException - x y", &["RateLimitError", "OpenAIException"]);
+        check("Rate limit: no", &[]);
+        check("", &[]);
+    }
+}
