@@ -230,6 +230,16 @@ pub fn rate_limit(value: &str) -> Option<Vec<Remaining<'_>>> {
         .collect()
 }
 
+/// The `RateLimit` field of the draft's versions before 8: `limit=100, remaining=0, reset=30`.
+pub(super) fn rate_limit_of_draft_7(value: &str) -> Option<Remaining<'_>> {
+    let of = |key: &str| {
+        let mut pairs = value.split(',').filter_map(|pair| pair.split_once('='));
+        let (_, number) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case(key))?;
+        Some(number.trim()).filter(|number| durations::is_digits(number))?.parse().ok()
+    };
+    Some(Remaining { policy: "", remaining: of("remaining")?, reset_s: of("reset") })
+}
+
 /// One item of an IETF `RateLimit-Policy` field: `"daily";q=1000;w=86400`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy<'a> {

@@ -1,4 +1,4 @@
-//! Rule 13: what a bare status means, when nothing in the body said more.
+//! The rule `status`: what a bare status means, when nothing in the body said more.
 
 use super::evidence::Evidence;
 use super::habits::Limit;
