@@ -150,18 +150,26 @@ fn is_of_a_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The codes that a text begins with: `insufficient_quota: …`, `litellm.RateLimitError: OpenAIException - …`. Of a
-/// path only the last part.
+/// The codes that a text begins with: `insufficient_quota: …`, `litellm.RateLimitError: OpenAIException - …`, and what
+/// is left behind an error: `Error: insufficient_quota`. Of a path only the last part.
 pub(super) fn codes_in_front(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text.trim_start();
+    let mut behind_an_error = false;
     std::iter::from_fn(move || {
-        let end = rest.find(|symbol: char| !(symbol.is_ascii_alphanumeric() || "_.-".contains(symbol)))?;
-        let (code, after) = rest.split_at(end);
-        rest = after.strip_prefix(": ").or_else(|| after.strip_prefix(" - "))?.trim_start();
+        let end = rest.find(|symbol: char| !(symbol.is_ascii_alphanumeric() || "_.-".contains(symbol)));
+        let (code, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let last = (after.is_empty() && behind_an_error).then_some("");
+        rest = after.strip_prefix(": ").or_else(|| after.strip_prefix(" - ")).or(last)?.trim_start();
+        behind_an_error = is_exception(code);
         let code = code.rsplit('.').next().unwrap_or(code);
         (!code.is_empty()).then_some(code)
     })
     .take(4)
+}
+
+/// Whether a code is the name of an exception.
+pub(super) fn is_exception(code: &str) -> bool {
+    code.ends_with("Error") || code.ends_with("Exception")
 }
 
 #[cfg(test)]
@@ -187,7 +195,7 @@ mod tests {
         check("Invalid value: 'overdue'.", &["'overdue'"]);
         check("tool `top up` and “a b” don't exist, can't", &["`top up`", "“a b”"]);
         check("got 'type: \"object\"' here", &["'type: \"object\"'"]);
-        check("the users' and the models' limit", &["' and the models'"]);
+        check("the users' and the models' limit", &[]);
         check("'", &[]);
         check("''", &[]);
     }
@@ -213,6 +221,8 @@ mod tests {
         let check = |text, codes: &[&str]| assert_eq!(codes_in_front(text).collect::<Vec<_>>(), codes);
         check("insufficient_quota: no", &["insufficient_quota"]);
         check("litellm.RateLimitError: OpenAIException - x y", &["RateLimitError", "OpenAIException"]);
+        check("Error: insufficient_quota", &["Error", "insufficient_quota"]);
+        check("insufficient_quota", &[]);
         check("Rate limit: no", &[]);
         check("", &[]);
     }

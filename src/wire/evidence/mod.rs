@@ -171,22 +171,36 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Forgets what was read out of names where a request is said to be wrong: the names are those of its tools, values
-    /// and files. Where it is said which part of it is wrong, one word decides nothing either.
+    /// Forgets what was read out of names: where a request is said to be wrong they are those of its tools, values and
+    /// files, and where it is said which part of it is wrong, one word decides nothing either. Of limits and faults a name
+    /// may tell more, but nobody is out of money or locked out because of one.
     fn weigh(&mut self) {
+        const FINAL: [Sign; 8] = [
+            Sign::Policy,
+            Sign::Region,
+            Sign::Funds,
+            Sign::FundsKey,
+            Sign::FundsMaybe,
+            Sign::Auth,
+            Sign::AuthProject,
+            Sign::AuthModel,
+        ];
         let by_code = self.sign(Sign::Request).is_some_and(|field| !field.is_text());
         let is_bad = match self.status() {
             Some(400 | 404 | 405 | 406 | 409 | 415 | 416 | 422) => true,
             Some(_) => false,
             None => by_code,
         };
-        if !is_bad {
-            return;
-        }
+        let is_elsewhere = matches!(self.status(), Some(429 | 500..=599));
         let explained = self.parameter || self.sign(Sign::Request).is_some();
         let least = if explained { Strength::Plain } else { Strength::Loose };
-        for slot in &mut self.signs {
-            *slot = slot.filter(|(strength, _)| *strength >= least);
+        for (at, slot) in self.signs.iter_mut().enumerate() {
+            let is_final = || FINAL.iter().any(|sign| *sign as usize == at);
+            *slot = match slot {
+                Some((strength, _)) if is_bad && *strength < least => None,
+                Some((Strength::Name, _)) if is_elsewhere && is_final() => None,
+                Some(_) | None => *slot,
+            };
         }
     }
 

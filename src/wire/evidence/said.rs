@@ -2,7 +2,7 @@
 
 use super::{DEPTH_MAX, Evidence};
 use crate::wire::durations::{self, SECOND};
-use crate::wire::names::{self, Spans};
+use crate::wire::names::{self, Spans, Strength};
 use crate::wire::sign::Sign;
 use crate::wire::spoken::{self, Spoken};
 use crate::wire::verdict::Field;
@@ -116,9 +116,10 @@ impl Evidence<'_> {
     fn codes(&mut self, text: &str, field: Field) {
         let place = Field { key: "code", ..field };
         for code in names::codes_in_front(words::bounded(text)) {
-            let words = words::of(code);
-            if let Some(sign) = self.tables.code_sign(self.speaker, &words) {
-                self.note(sign, place);
+            // What is no exception may be the path of a value.
+            let strength = if names::is_exception(code) { Strength::Plain } else { Strength::Loose };
+            if let Some(sign) = self.tables.code_sign(self.speaker, &words::of(code)) {
+                self.note_as(sign, place, strength);
             }
         }
         if let Some(code) = spoken::code(words::bounded(text)) {
@@ -130,6 +131,11 @@ impl Evidence<'_> {
         self.wrapped |= words.starts_with("litellm ");
         let (tables, speaker) = (self.tables, self.speaker);
         tables.phrase_signs(speaker, words, spans, |sign, strength| self.note_as(sign, field, strength));
+        for (from, to, _) in spans.iter().filter(|(_, _, strength)| *strength == Strength::Name) {
+            if let Some(sign) = words.get(*from..*to).and_then(|name| tables.code_sign(speaker, name)) {
+                self.note_as(sign, field, Strength::Loose);
+            }
+        }
         if !words.bytes().any(|byte| byte.is_ascii_digit()) {
             return;
         }
