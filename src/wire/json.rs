@@ -167,10 +167,16 @@ mod tests {
 
     #[test]
     fn an_object_as_python_writes_it_is_found() {
-        check("E - {'a': None, 'b': [True, False], \"c\": \"it's\"}. x", "E - ",
-            r#"{"a": null, "b": [true, false], "c": "it's"}"#);
-        check(r"{'a': 'say \'no\' or \\ \x41', 'b': b'q', 'é': ('\n',)}".replace("',)", "')").as_str(), "",
-            r#"{"a": "say 'no' or \\ A", "b": "q", "é": ["\n"]}"#);
+        check(
+            "E - {'a': None, 'b': [True, False], \"c\": \"it's\"}. x",
+            "E - ",
+            r#"{"a": null, "b": [true, false], "c": "it's"}"#,
+        );
+        check(
+            r"{'a': 'say \'no\' or \\ \x41', 'b': b'q', 'é': ('\n',)}".replace("',)", "')").as_str(),
+            "",
+            r#"{"a": "say 'no' or \\ A", "b": "q", "é": ["\n"]}"#,
+        );
         check("E - b'{\"a\": {\\n \"b\": 1}}'", "E - b'", r#"{"a": {"b": 1}}"#);
         check("{'None': 'a \"b\" {'}", "", r#"{"None": "a \"b\" {"}"#);
     }

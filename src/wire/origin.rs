@@ -68,10 +68,8 @@ pub(super) fn transport(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
     let code = transport.code.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    if matches!(
-        code.as_str(),
-        "ABORT_ERR" | "ABORTERROR" | "ERR_CANCELED" | "ERR_CANCELLED" | "CANCELLEDERROR"
-    ) {
+    let aborted = ["ABORT_ERR", "ABORTERROR", "ERR_CANCELED", "ERR_CANCELLED", "CANCELLEDERROR"];
+    if aborted.contains(&code.as_str()) || has(&["ERR_ABORTED", "ERR_BLOCKED_BY"]) {
         return Some(Outcome::fine(Some(Class::Cancelled), Some(at("code"))));
     }
     if has(&["CERT", "SELF_SIGNED", "UNABLE_TO_VERIFY", "ALTNAME", "UNABLE_TO_GET_ISSUER"]) {

@@ -109,7 +109,8 @@ struct Seen {
 fn in_order(fragments: &[u16], seen: &[Seen]) -> Option<Strength> {
     let mut from = None;
     fragments.iter().try_fold(Strength::Name, |strongest, fragment| {
-        let next = seen.iter().find(|one| one.fragment == *fragment && from.is_none_or(|at| one.start > at))?;
+        let next =
+            seen.iter().find(|one| one.fragment == *fragment && from.is_none_or(|at| one.start > at))?;
         from = Some(next.start);
         Some(strongest.max(next.strength))
     })
@@ -159,7 +160,8 @@ mod tests {
         let check = |spans: &[(usize, usize)], expected: &[(u16, Strength)]| {
             let spans = spans.iter().map(|(from, to)| (*from, *to, Strength::Name)).collect();
             let mut found = Vec::new();
-            phrases.find("model per day not found", &spans, |phrase, strength| found.push((phrase, strength)));
+            phrases
+                .find("model per day not found", &spans, |phrase, strength| found.push((phrase, strength)));
             assert_eq!(found, expected);
         };
         check(&[], &[(0, Strength::Plain), (1, Strength::Plain)]);

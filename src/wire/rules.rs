@@ -246,8 +246,10 @@ fn auth(evidence: &Evidence<'_>) -> Option<Outcome> {
     ];
     // What cannot be parsed is called an invalid token too.
     let malformed = evidence.sign(Sign::Request).is_some();
-    let maybe = || evidence.sign(Sign::AuthMaybe).filter(|_| !malformed).map(|field| (Scope::Credential, field));
-    let found = scopes.into_iter().find_map(|(sign, scope)| Some((scope, evidence.sign(sign)?))).or_else(maybe);
+    let maybe =
+        || evidence.sign(Sign::AuthMaybe).filter(|_| !malformed).map(|field| (Scope::Credential, field));
+    let found =
+        scopes.into_iter().find_map(|(sign, scope)| Some((scope, evidence.sign(sign)?))).or_else(maybe);
     found.map(|(scope, field)| Outcome::stop(Class::Auth, scope, Resend::Other, field))
 }
 

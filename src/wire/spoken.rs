@@ -2,8 +2,8 @@
 //! on 2026-03-01 at 00:00 UTC". Looked for in words; the longest one found counts.
 
 use super::dates;
-use super::input::Kind;
 use super::durations::{self, Nanos, SECOND};
+use super::input::Kind;
 use jiff::Timestamp;
 
 /// A wait, or an instant.
@@ -183,7 +183,8 @@ fn ends_with(words: &str, cue: &str) -> bool {
 pub(super) fn code(text: &str) -> Option<&str> {
     let after = |cue: &str| Some(&text[text.find(cue)? + cue.len()..]);
     let rest = after("An error occurred (").or_else(|| after("StatusCode."))?;
-    let end = rest.find(|symbol: char| !(symbol.is_ascii_alphanumeric() || symbol == '_')).unwrap_or(rest.len());
+    let end =
+        rest.find(|symbol: char| !(symbol.is_ascii_alphanumeric() || symbol == '_')).unwrap_or(rest.len());
     (end > 0).then_some(&rest[..end])
 }
 
@@ -226,10 +227,16 @@ mod tests {
 
     #[test]
     fn a_status_is_told_as_client_libraries_tell_it() {
-        let check = |text: &str, kind, expected| assert_eq!(status(&words::of(text), kind), expected, "{text}");
-        for text in ["Error code: 429 - x", "Request failed with status code 429", "Client error '429 Too Many'",
-            "429 Client Error: Too Many Requests for url", "(Service: X, Status Code: 429)", "HTTP 429"]
-        {
+        let check =
+            |text: &str, kind, expected| assert_eq!(status(&words::of(text), kind), expected, "{text}");
+        for text in [
+            "Error code: 429 - x",
+            "Request failed with status code 429",
+            "Client error '429 Too Many'",
+            "429 Client Error: Too Many Requests for url",
+            "(Service: X, Status Code: 429)",
+            "HTTP 429",
+        ] {
             check(text, Kind::Http, Some(429));
         }
         check("503 The model is overloaded", Kind::SdkException, Some(503));
@@ -240,7 +247,10 @@ mod tests {
 
     #[test]
     fn a_code_is_found_where_libraries_put_it() {
-        assert_eq!(code("An error occurred (AccessDenied) when calling the X operation: no"), Some("AccessDenied"));
+        assert_eq!(
+            code("An error occurred (AccessDenied) when calling the X operation: no"),
+            Some("AccessDenied")
+        );
         assert_eq!(code("status = StatusCode.UNAVAILABLE"), Some("UNAVAILABLE"));
         assert_eq!(code("An error occurred ()"), None);
     }
