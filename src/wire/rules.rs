@@ -231,9 +231,12 @@ fn funds(evidence: &Evidence<'_>) -> Option<Outcome> {
         return outcome(project, evidence.status_field());
     }
     // Said of a minute's quota too: only where nothing speaks of a limit it is about money.
-    const LIMITED: [Sign; 6] = [Sign::Rate, Sign::Minute, Sign::Hour, Sign::Day, Sign::Zero, Sign::Plan];
+    const LIMITED: [Sign; 5] = [Sign::Minute, Sign::Hour, Sign::Day, Sign::Zero, Sign::Plan];
     let field = evidence.sign(Sign::FundsMaybe)?;
-    let about_money = evidence.any(&LIMITED).is_none() && limits::choose(evidence).is_none();
+    // The name of an exception says no more than 429 does.
+    let limited =
+        evidence.plain(Sign::Rate).is_some_and(|field| field.place != "exception" || field.key != "type");
+    let about_money = !limited && evidence.any(&LIMITED).is_none() && limits::choose(evidence).is_none();
     if about_money { outcome(project, field) } else { None }
 }
 

@@ -214,7 +214,8 @@ fn named(words: &str, how: usize) -> String {
         })
     };
     let snake = words.replace(' ', "_");
-    match how {
+    // A script without blanks shows no end of a name that is not quoted.
+    match if words.is_ascii() { how } else { how % 3 } {
         0 => format!("'{words}'"),
         1 => format!("`{words}`"),
         2 => format!("\u{201c}{words}\u{201d}"),

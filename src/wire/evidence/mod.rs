@@ -114,6 +114,11 @@ impl<'a> Evidence<'a> {
         self.signs[sign as usize].map(|(_, field)| field)
     }
 
+    /// The field that gave `sign`, if it was said plainly.
+    pub(in crate::wire) fn plain(&self, sign: Sign) -> Option<Field> {
+        self.signs[sign as usize].filter(|(strength, _)| *strength == Strength::Plain).map(|(_, field)| field)
+    }
+
     /// The first of `signs` that is there.
     pub(in crate::wire) fn any(&self, signs: &[Sign]) -> Option<Field> {
         signs.iter().find_map(|sign| self.sign(*sign))

@@ -97,8 +97,12 @@ impl Evidence<'_> {
         if said.trim().contains(char::is_whitespace) {
             names::append(said, &mut words, &mut spans);
         } else {
-            // One name is a code.
+            // One name is a code; of one that is not found it is not said what that is.
             words::append(said, &mut words);
+            let sign = self.tables.code_sign(self.speaker, words.trim_end());
+            if let Some(sign) = sign.filter(|sign| *sign != Sign::Model) {
+                self.note_as(sign, field, Strength::Loose);
+            }
         }
         let trimmed = words.trim_end();
         self.read(trimmed, &spans, field);
@@ -117,9 +121,10 @@ impl Evidence<'_> {
         let place = Field { key: "code", ..field };
         for code in names::codes_in_front(words::bounded(text)) {
             // What is no exception may be the path of a value.
-            let strength = if names::is_exception(code) { Strength::Plain } else { Strength::Loose };
             if let Some(sign) = self.tables.code_sign(self.speaker, &words::of(code)) {
-                self.note_as(sign, place, strength);
+                // An exception of a limit is only its status in words.
+                let firm = names::is_exception(code) && sign != Sign::Rate;
+                self.note_as(sign, place, if firm { Strength::Plain } else { Strength::Loose });
             }
         }
         if let Some(code) = spoken::code(words::bounded(text)) {
