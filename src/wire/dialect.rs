@@ -18,6 +18,7 @@
 //! phrase   funds out of .. credits  # words in a message, `..` for anything between
 //! ```
 
+use super::files::FILES;
 use super::habits::{Limit, Provider, Trait, sign};
 use super::names::{Spans, Strength};
 use super::phrases::Phrases;
@@ -25,43 +26,6 @@ use super::retry_after::Reading;
 use super::sign::Sign;
 use super::{clock::Clock, words};
 use crate::policy::taxonomy::Scope;
-
-/// Every file that is compiled in.
-pub(super) const FILES: [(&str, &str); 33] = [
-    ("any", include_str!("dialects/any.txt")),
-    ("anthropic", include_str!("dialects/anthropic.txt")),
-    ("azure", include_str!("dialects/azure.txt")),
-    ("baidu", include_str!("dialects/baidu.txt")),
-    ("bedrock", include_str!("dialects/bedrock.txt")),
-    ("cerebras", include_str!("dialects/cerebras.txt")),
-    ("client-libraries", include_str!("dialects/client-libraries.txt")),
-    ("cloudcode", include_str!("dialects/cloudcode.txt")),
-    ("cloudflare-workers-ai", include_str!("dialects/cloudflare-workers-ai.txt")),
-    ("cohere", include_str!("dialects/cohere.txt")),
-    ("dashscope", include_str!("dialects/dashscope.txt")),
-    ("deepseek", include_str!("dialects/deepseek.txt")),
-    ("edge", include_str!("dialects/edge.txt")),
-    ("fireworks", include_str!("dialects/fireworks.txt")),
-    ("gemini", include_str!("dialects/gemini.txt")),
-    ("github-models", include_str!("dialects/github-models.txt")),
-    ("groq", include_str!("dialects/groq.txt")),
-    ("huggingface", include_str!("dialects/huggingface.txt")),
-    ("lab", include_str!("dialects/lab.txt")),
-    ("litellm", include_str!("dialects/litellm.txt")),
-    ("local-servers", include_str!("dialects/local-servers.txt")),
-    ("minimax", include_str!("dialects/minimax.txt")),
-    ("mistral", include_str!("dialects/mistral.txt")),
-    ("moonshot", include_str!("dialects/moonshot.txt")),
-    ("nvidia-nim", include_str!("dialects/nvidia-nim.txt")),
-    ("ollama", include_str!("dialects/ollama.txt")),
-    ("openai", include_str!("dialects/openai.txt")),
-    ("openrouter", include_str!("dialects/openrouter.txt")),
-    ("siliconflow", include_str!("dialects/siliconflow.txt")),
-    ("together", include_str!("dialects/together.txt")),
-    ("volcengine", include_str!("dialects/volcengine.txt")),
-    ("xai", include_str!("dialects/xai.txt")),
-    ("zai", include_str!("dialects/zai.txt")),
-];
 
 /// How what comes over the wire is read.
 #[derive(Clone, Debug)]

@@ -20,9 +20,9 @@ pub(super) fn parse(text: &str) -> Option<Value> {
 /// The first object inside a message, and where it begins: `DeepseekException - {"error": …}`, or as Python writes it,
 /// `Error code: 429 - {'error': …}`, `b'{"error": …}'`.
 pub(super) fn inside(text: &str) -> Option<(usize, Value)> {
-    let begins = |(at, _): &(usize, &str)| {
+    let begins = |(at, open): &(usize, &str)| {
         let rest = text[at + 1..].trim_start();
-        rest.starts_with(['"', '\'', '{'])
+        if *open == "[" { rest.starts_with('{') } else { rest.starts_with(['"', '\'']) }
     };
     let (start, _) = text.match_indices(['{', '[']).take(16).find(begins)?;
     let rest = &text[start..];
@@ -32,7 +32,27 @@ pub(super) fn inside(text: &str) -> Option<(usize, Value)> {
     let first = |json: &str| serde_json::Deserializer::from_str(json).into_iter::<Value>().next()?.ok();
     let is_bytes = ["b'", "b\""].iter().any(|open| text[..start].ends_with(open));
     let value = first(rest).or_else(|| first(&if is_bytes { unescaped(rest) } else { python(rest) }));
-    value.filter(|value| value.is_object() || value.is_array()).map(|value| (start, value))
+    value.filter(tells_an_error).map(|value| (start, value))
+}
+
+/// Whether it is an error, and not an argument or a value that somebody complains about.
+fn tells_an_error(value: &Value) -> bool {
+    const KEYS: [&str; 12] = [
+        "error",
+        "errors",
+        "Error",
+        "message",
+        "Message",
+        "msg",
+        "detail",
+        "details",
+        "error_msg",
+        "error_message",
+        "description",
+        "base_resp",
+    ];
+    let first = value.as_array().map_or(Some(value), |list| list.first());
+    first.and_then(Value::as_object).is_some_and(|object| KEYS.iter().any(|key| object.contains_key(*key)))
 }
 
 /// A text in which a backslash and the character after it stand for one, without them.
@@ -159,25 +179,26 @@ mod tests {
 
     #[test]
     fn an_object_behind_words_is_found() {
-        check("X - {\"a\":1} and more", "X - ", "{\"a\":1}");
-        check("X [{\"a\":1}]", "X ", "[{\"a\":1}]");
+        check("X - {\"error\":1} and more", "X - ", "{\"error\":1}");
+        check("X [{\"msg\":1}]", "X ", "[{\"msg\":1}]");
         assert_eq!(inside("nothing {here}"), None);
+        assert_eq!(inside("the value {\"status\": \"overdue\"} or ['unpaid'] is wrong"), None);
         assert_eq!(inside("cut {\"a\": \"b"), None);
     }
 
     #[test]
     fn an_object_as_python_writes_it_is_found() {
         check(
-            "E - {'a': None, 'b': [True, False], \"c\": \"it's\"}. x",
+            "E - {'msg': None, 'b': [True, False], \"c\": \"it's\"}. x",
             "E - ",
-            r#"{"a": null, "b": [true, false], "c": "it's"}"#,
+            r#"{"msg": null, "b": [true, false], "c": "it's"}"#,
         );
         check(
-            r"{'a': 'say \'no\' or \\ \x41', 'b': b'q', 'é': ('\n',)}".replace("',)", "')").as_str(),
+            r"{'msg': 'say \'no\' or \\ \x41', 'b': b'q', 'é': ('\n',)}".replace("',)", "')").as_str(),
             "",
-            r#"{"a": "say 'no' or \\ A", "b": "q", "é": ["\n"]}"#,
+            r#"{"msg": "say 'no' or \\ A", "b": "q", "é": ["\n"]}"#,
         );
-        check("E - b'{\"a\": {\\n \"b\": 1}}'", "E - b'", r#"{"a": {"b": 1}}"#);
-        check("{'None': 'a \"b\" {'}", "", r#"{"None": "a \"b\" {"}"#);
+        check("E - b'{\"error\": {\\n \"b\": 1}}'", "E - b'", r#"{"error": {"b": 1}}"#);
+        check("{'detail': 'a \"b\" {'}", "", r#"{"detail": "a \"b\" {"}"#);
     }
 }

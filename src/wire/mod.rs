@@ -15,6 +15,7 @@ mod described;
 mod dialect;
 mod durations;
 mod evidence;
+mod files;
 mod habits;
 mod input;
 mod json;

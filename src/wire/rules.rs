@@ -63,7 +63,7 @@ pub(super) const RULES: [Rule; 15] = [
         ask: should_retry,
     },
     Rule { name: "status", says: "The status, where the body says nothing.", ask: statuses::status },
-    Rule { name: "code", says: "No status at all: the code alone.", ask: code },
+    Rule { name: "code", says: "No status at all: the code alone.", ask: statuses::code },
 ];
 
 /// The longest wait that is still a rate limit (gemini-cli's border): one second more is a window.
@@ -401,19 +401,4 @@ fn should_retry(evidence: &Evidence<'_>) -> Option<Outcome> {
         }
         _ => None,
     }
-}
-
-/// `code`: no status at all: the code alone. An error that nobody knows inside a success is the server's.
-fn code(evidence: &Evidence<'_>) -> Option<Outcome> {
-    if let Some(field) = evidence.sign(Sign::Fault) {
-        return Some(Outcome::sick(Scope::Model, field));
-    }
-    if let Some(field) = evidence.sign(Sign::Request) {
-        return Some(Outcome::our_fault(field));
-    }
-    if let Some(field) = evidence.sign(Sign::Connection) {
-        let scope = evidence.tables.scope(evidence.speaker, Limit::Fault).unwrap_or(Scope::Provider);
-        return Some(Outcome::sick(scope, field));
-    }
-    evidence.error.filter(|_| evidence.is_enveloped()).map(|field| Outcome::sick(Scope::Model, field))
 }

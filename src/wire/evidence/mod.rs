@@ -29,6 +29,8 @@ pub(in crate::wire) struct Evidence<'a> {
     signs: [Option<(Strength, Field)>; SIGNS],
     /// How many signs were found, repeated ones too.
     notes: usize,
+    /// The most that a sign counts for where the walk is.
+    most: Strength,
     /// The innermost explicit 4xx or 5xx, with its depth and its field.
     inner: Option<(usize, u16, Field)>,
     /// A status that a text tells, where nothing else has one: `Error code: 503`.
@@ -76,6 +78,7 @@ impl<'a> Evidence<'a> {
             speaker,
             signs: [None; SIGNS],
             notes: 0,
+            most: Strength::Plain,
             inner: None,
             told: None,
             passed_on: false,
@@ -166,6 +169,7 @@ impl<'a> Evidence<'a> {
     /// Keeps the field that gave a sign: the strongest, then the first, but a code before the words of a message.
     fn note_as(&mut self, sign: Sign, field: Field, strength: Strength) {
         self.notes += 1;
+        let strength = strength.min(self.most);
         let slot = &mut self.signs[sign as usize];
         let is_better = |(known_strength, known): (Strength, Field)| {
             let firmer = known.is_text() && !field.is_text();

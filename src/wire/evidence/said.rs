@@ -86,7 +86,12 @@ impl Evidence<'_> {
             && let Some((at, value)) = json::inside(text)
         {
             nested = true;
+            let most = self.most;
+            if is_echoed(&text[..at]) {
+                self.most = self.most.min(Strength::Loose);
+            }
             self.enter(&value, "error", depth + 1);
+            self.most = most;
             said = said.get(..at).unwrap_or(said);
         }
         self.codes(text, field);
@@ -156,6 +161,13 @@ impl Evidence<'_> {
             self.note(Sign::Day, field);
         }
     }
+}
+
+/// Whether the object behind these words may be an argument or a value that somebody complains about: `invalid value
+/// {…}`, and not `Error code: 400 - {…}`.
+fn is_echoed(before: &str) -> bool {
+    let words = before.trim_end_matches(['\'', '"', '`']).trim_end_matches(' ');
+    words.ends_with(char::is_alphanumeric) && !words.ends_with(" b") && words != "b"
 }
 
 /// "Limit 30000, Requested 30601": no wait makes that fit.
