@@ -50,11 +50,11 @@ fn fault_scope(evidence: &Evidence<'_>) -> Scope {
 
 /// Names the code beside the status, where there is one that agrees.
 fn with_code(evidence: &Evidence<'_>, mut outcome: Outcome) -> Outcome {
-    let agreeing = match outcome.health {
-        Health::Bad => Sign::Fault,
-        Health::Silent => Sign::Request,
+    let code: Option<Field> = match outcome.health {
+        Health::Bad => evidence.sign(Sign::Fault),
+        // The words for what is wrong with a request are also said of other things.
+        Health::Silent => evidence.sign(Sign::Request).filter(|field| !field.is_text()),
     };
-    let code: Option<Field> = evidence.sign(agreeing);
     outcome.fields[1] = code.filter(|code| outcome.fields[0] != Some(*code));
     outcome
 }

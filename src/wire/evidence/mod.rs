@@ -37,8 +37,8 @@ pub(in crate::wire) struct Evidence<'a> {
     told: Option<(u16, Field)>,
     /// Whether a text tells a status and then the whole answer: it is passed on under another status.
     passed_on: bool,
-    /// Whether it is about a named part of the request.
-    parameter: bool,
+    /// Whether it is about a named part of the request, or says in words what is wrong with it.
+    pub(in crate::wire) explained: bool,
     /// Whether there is an error at all, whatever the status.
     pub(in crate::wire) error: Option<Field>,
     /// What a body or a frame without an error turned out to be.
@@ -82,7 +82,7 @@ impl<'a> Evidence<'a> {
             inner: None,
             told: None,
             passed_on: false,
-            parameter: false,
+            explained: false,
             error: None,
             answer: None,
             page: false,
@@ -169,6 +169,7 @@ impl<'a> Evidence<'a> {
     /// Keeps the field that gave a sign: the strongest, then the first, but a code before the words of a message.
     fn note_as(&mut self, sign: Sign, field: Field, strength: Strength) {
         self.notes += 1;
+        self.explained |= sign == Sign::Request && field.is_text();
         let strength = strength.min(self.most);
         let slot = &mut self.signs[sign as usize];
         let is_better = |(known_strength, known): (Strength, Field)| {
@@ -201,7 +202,7 @@ impl<'a> Evidence<'a> {
             None => by_code,
         };
         let is_elsewhere = matches!(self.status(), Some(429 | 500..=599));
-        let explained = self.parameter || self.sign(Sign::Request).is_some();
+        let explained = self.explained || self.sign(Sign::Request).is_some();
         let least = if explained { Strength::Plain } else { Strength::Loose };
         for (at, slot) in self.signs.iter_mut().enumerate() {
             let is_final = || FINAL.iter().any(|sign| *sign as usize == at);

@@ -102,10 +102,10 @@ impl Evidence<'_> {
         if said.trim().contains(char::is_whitespace) {
             names::append(said, &mut words, &mut spans);
         } else {
-            // One name is a code; of one that is not found it is not said what that is.
+            // One identifier is a code; of one that is not found it is not said what that is.
             words::append(said, &mut words);
             let sign = self.tables.code_sign(self.speaker, words.trim_end());
-            if let Some(sign) = sign.filter(|sign| *sign != Sign::Model) {
+            if let Some(sign) = sign.filter(|sign| *sign != Sign::Model && said.contains('_')) {
                 self.note_as(sign, field, Strength::Loose);
             }
         }
