@@ -54,20 +54,34 @@ pub(super) fn parts<'t>(text: &'t str, mut take: impl FnMut(Part<'t>)) {
 
 /// The words of `text`, appended to `out`; where in them the names stand goes to `names`.
 pub(super) fn append(text: &str, out: &mut String, spans: &mut Spans) {
-    let mut rest = words::TEXT_MAX;
+    let mut before = "";
     parts(text, |part| {
+        let place = is_place_of_a_code(std::mem::take(&mut before));
         let (text, strength) = match part {
-            Part::Prose(text) => (text, None),
+            Part::Prose(text) => {
+                before = text;
+                (text, None)
+            }
+            // Where one is sent to read more says nothing at all.
+            Part::Name(address) if is_address(address) => return,
+            Part::Name(text) if place && !text.contains(char::is_whitespace) => (text, Some(Strength::Code)),
             Part::Name(text) => (text, Some(Strength::Name)),
             Part::Sentence(text) => (text, Some(Strength::Loose)),
         };
-        rest = rest.saturating_sub(text.len());
         let from = out.len();
         words::append(text, out);
         if let Some(strength) = strength {
             spans.push((from, out.trim_end().len(), strength));
         }
     });
+}
+
+/// Whether a code may follow these words: `upstream: `, `(code=`, `failed with error `.
+fn is_place_of_a_code(before: &str) -> bool {
+    let before = before.trim_end();
+    let word = before.rsplit(|symbol: char| !symbol.is_ascii_alphabetic()).next().unwrap_or_default();
+    before.ends_with([':', '=', '(', '['])
+        || ["code", "error", "reason", "status"].iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// Where in a row of words which are weaker than the others.
@@ -78,7 +92,9 @@ pub(super) type Spans = Vec<(usize, usize, Strength)>;
 pub(super) enum Strength {
     /// Read out of a name, which has a meaning only where nothing else is at fault.
     Name,
-    /// One word, or in a quoted sentence: says nothing about a request of which something is wrong.
+    /// A name where a code may stand: no more than a name, unless it is a code to the letter.
+    Code,
+    /// One word, a code in a text, or in a quoted sentence: says nothing about a request of which something is wrong.
     Loose,
     /// Said.
     Plain,
@@ -86,8 +102,9 @@ pub(super) enum Strength {
 
 /// How much the words from `start` to `end` count for.
 pub(super) fn strength(spans: &Spans, start: usize, end: usize) -> Strength {
-    let within = spans.iter().find(|(from, to, _)| *from <= start && end <= *to);
-    within.map_or(Strength::Plain, |(_, _, strength)| *strength)
+    let begun = spans.partition_point(|(from, _, _)| *from <= start);
+    let last = begun.checked_sub(1).map(|at| spans[at]).filter(|(_, to, _)| end <= *to);
+    last.map_or(Strength::Plain, |(_, _, strength)| strength)
 }
 
 /// Where the quote that begins at `at` ends, if one does.
@@ -107,12 +124,12 @@ fn quoted(text: &str, at: usize) -> Option<usize> {
     }
     let rest = text.get(at..)?;
     let (open, close) = PAIRS.iter().find(|(open, _)| rest.starts_with(open))?;
-    let inside = &rest[open.len()..];
+    let inside = front(&rest[open.len()..], QUOTE_MAX);
     let mut from = 0;
     loop {
         let found = from + inside.get(from..)?.find(close)?;
         let end = found + close.len();
-        if found > QUOTE_MAX || inside[..found].contains('\n') {
+        if inside[..found].contains('\n') {
             return None;
         }
         let ends = inside.as_bytes().get(end).is_none_or(|next| !is_of_a_word(*next) || close.len() > 1);
@@ -121,6 +138,12 @@ fn quoted(text: &str, at: usize) -> Option<usize> {
         }
         from = end;
     }
+}
+
+/// At most `length` bytes from the front of `text`, cut at a character.
+fn front(text: &str, length: usize) -> &str {
+    let end = (0..=length.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
 }
 
 /// What stands together at the front of `text`.
@@ -136,14 +159,18 @@ fn token(text: &str) -> &str {
 
 /// Whether a token is an address or an identifier: `https://…`, `get_invoices`, `over-load.png`, `topUp`.
 fn is_identifier(token: &str) -> bool {
-    if token.contains("://") || token.starts_with("www.") {
-        return true;
-    }
-    token.as_bytes().windows(3).any(|three| {
-        let joined = matches!(three[1], b'_' | b'-' | b'.');
-        let joins = joined && three[0].is_ascii_alphanumeric() && three[2].is_ascii_alphabetic();
-        joins || (three[0].is_ascii_lowercase() && three[1].is_ascii_uppercase())
-    })
+    is_address(token)
+        || token.as_bytes().windows(3).any(|three| {
+            let joined = matches!(three[1], b'_' | b'-' | b'.');
+            let joins = joined && three[0].is_ascii_alphanumeric() && three[2].is_ascii_alphabetic();
+            joins || (three[0].is_ascii_lowercase() && three[1].is_ascii_uppercase())
+        })
+}
+
+fn is_address(name: &str) -> bool {
+    let name = name.trim_start_matches(['\'', '"', '`']);
+    let begins = name.starts_with("http://") || name.starts_with("https://") || name.starts_with("www.");
+    begins && !name.contains(char::is_whitespace)
 }
 
 fn is_of_a_word(byte: u8) -> bool {
@@ -207,6 +234,13 @@ mod tests {
         check("tool unpaid-bills, topUp or a.b", &["unpaid-bills", "topUp", "a.b"]);
         check("retry in 9m38.016s at 2026-03-06T22:19:54Z, 40/min, 10,000", &[]);
         check("Rate limit. Please wait", &[]);
+    }
+
+    #[test]
+    fn an_address_has_no_words() {
+        let (mut words, mut spans) = (String::new(), Spans::new());
+        append("see https://a.b/spending_limit or 'https://a/unpaid'.", &mut words, &mut spans);
+        assert_eq!((words.trim_end(), spans.len()), ("see or", 0));
     }
 
     #[test]

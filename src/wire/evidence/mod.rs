@@ -201,14 +201,13 @@ impl<'a> Evidence<'a> {
             Some(_) => false,
             None => by_code,
         };
-        let is_elsewhere = matches!(self.status(), Some(429 | 500..=599));
         let explained = self.explained || self.sign(Sign::Request).is_some();
         let least = if explained { Strength::Plain } else { Strength::Loose };
         for (at, slot) in self.signs.iter_mut().enumerate() {
             let is_final = || FINAL.iter().any(|sign| *sign as usize == at);
             *slot = match slot {
                 Some((strength, _)) if is_bad && *strength < least => None,
-                Some((Strength::Name, _)) if is_elsewhere && is_final() => None,
+                Some((Strength::Name | Strength::Code, _)) if is_final() => None,
                 Some(_) | None => *slot,
             };
         }

@@ -141,7 +141,7 @@ impl Evidence<'_> {
         self.wrapped |= words.starts_with("litellm ");
         let (tables, speaker) = (self.tables, self.speaker);
         tables.phrase_signs(speaker, words, spans, |sign, strength| self.note_as(sign, field, strength));
-        for (from, to, _) in spans.iter().filter(|(_, _, strength)| *strength == Strength::Name) {
+        for (from, to, _) in spans.iter().filter(|(_, _, strength)| *strength == Strength::Code) {
             if let Some(sign) = words.get(*from..*to).and_then(|name| tables.code_sign(speaker, name)) {
                 self.note_as(sign, field, Strength::Loose);
             }
