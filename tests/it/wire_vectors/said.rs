@@ -181,6 +181,17 @@ fn what_must_stay_terminal_under_a_bad_request_does() {
     check(&response("any", 400, "Unexpected end of JSON input: invalid token"), OURS, false, "none");
     check(&response("any", 400, "The engine is overloaded"), ILL, true, "same");
     check(&response("any", 400, "Invalid value {'message': 'spending limit'} for x"), OURS, false, "none");
+    for named in [
+        "Provider returned: tool `insufficient funds` schema",
+        "property 'paymentRequired' is missing",
+        "Ensure that a response follows a function call turn: lookupOverdueInvoices",
+    ] {
+        check(&response("any", 400, named), OURS, false, "none");
+    }
+    check(&response("any", 503, "Deployment 'content_filter' is temporarily unavailable"), ILL, true, "same");
+    check(&response("any", 500, "upstream: \"insufficient_quota\""), FUNDS, false, "other");
+    let address = "You may not use this. See https://example.org/spending-limit/overdue.";
+    check(&response("any", 403, address), AUTH, false, "other");
     let tool = "The server had an error running function 'get_unpaid_invoices'.";
     check(&response("openai", 500, tool), ILL, true, "same");
 }
