@@ -196,6 +196,9 @@ fn why(error: &serde_json::Error) -> String {
         return "the `log` of a HAR file is an object with a list of `entries`".to_owned();
     }
     let text = error.to_string();
+    if text.starts_with("recursion limit") {
+        return "this JSON is nested more than 127 levels deep".to_owned();
+    }
     let text = text.split(" at line ").next().unwrap_or_default();
     let column = if error.column() > 0 { format!(", column {}", error.column()) } else { String::new() };
     format!("this is no JSON{column}: {text}")

@@ -8,6 +8,7 @@ use super::live::Phase;
 use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;
 use crate::policy::backoff;
+use crate::policy::retry_after::{Honoured, honour};
 use crate::policy::taxonomy::{Class, Hint, Remedy};
 use crate::units::{Duration, Purpose, RequestId, RouteId, Timestamp};
 
@@ -192,12 +193,12 @@ impl Gateway {
     ) -> bool {
         let deadline = self.requests.get(id).request.deadline;
         let (wait, left) = (at.since(now), deadline.since(now));
-        let why = if at >= deadline {
-            WaitRefusal::Deadline
-        } else if asked.since(now) > self.policy.retry.hint_max {
-            WaitRefusal::TooLong
-        } else {
-            return true;
+        // What we wait of our own accord is no longer left for what was asked.
+        let left_for_it = deadline.since(now.after(at.since(asked)));
+        let why = match honour(asked.since(now), left_for_it, self.policy.retry.hint_max) {
+            Honoured::Wait(_) => return true,
+            Honoured::GiveUpDeadline => WaitRefusal::Deadline,
+            Honoured::GiveUpTooLong => WaitRefusal::TooLong,
         };
         out.decide(Decision::WaitRefused { request: id, wait, left, why });
         false

@@ -14,5 +14,6 @@ pub mod latency;
 pub mod ledger;
 pub mod prices;
 pub mod ranking;
+pub mod retry_after;
 pub mod signal;
 pub mod taxonomy;

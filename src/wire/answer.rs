@@ -63,11 +63,13 @@ pub(super) fn of(object: &Map<String, Value>) -> Answer {
     if matches!(text(object, "stopReason"), Some("guardrail_intervened" | "content_filtered")) {
         return refused("", "stopReason");
     }
-    match text(object, "finish_reason") {
-        Some("ERROR_TOXIC") => return refused("", "finish_reason"),
-        Some("ERROR") => return Answer::Faulted(Field { place: "", key: "finish_reason" }),
-        Some("ERROR_LIMIT") => return Answer::Starved(Field { place: "", key: "finish_reason" }),
-        Some(_) | None => {}
+    for (place, around) in [("", Some(object)), ("delta", object.get("delta").and_then(Value::as_object))] {
+        match around.and_then(|around| text(around, "finish_reason")) {
+            Some("ERROR_TOXIC") => return refused(place, "finish_reason"),
+            Some("ERROR" | "TIMEOUT") => return Answer::Faulted(Field { place, key: "finish_reason" }),
+            Some("ERROR_LIMIT") => return Answer::Starved(Field { place, key: "finish_reason" }),
+            Some(_) | None => {}
+        }
     }
     if let Some(choices) = object.get("choices") {
         return openai(choices);
@@ -168,6 +170,8 @@ fn anthropic(reason: &str, around: &Map<String, Value>) -> Answer {
     let empty = around.get("content").is_some_and(|content| !is_something(content));
     match reason {
         "refusal" => refused("", "stop_reason"),
+        // A long turn that goes on with the next call.
+        "pause_turn" => Answer::Finished,
         "max_tokens" | "model_context_window_exceeded" if empty => {
             Answer::Starved(Field { place: "", key: "stop_reason" })
         }

@@ -1,6 +1,7 @@
 //! Responses as tools write them down: the form of the test vectors, an entry of a HAR file, the output of `curl -i`.
 
 use super::input::{Body, Input, Kind, Transport};
+use super::origin::UNKNOWN;
 use super::{Dialect, dates};
 use serde_json::{Map, Value};
 
@@ -40,6 +41,11 @@ pub fn from_capture(value: Value, dialect: &Dialect) -> Result<Input, String> {
             return Err(format!("`{field}` is no text"));
         }
     }
+    if let Some(Value::String(now)) = fields.get("now")
+        && now.parse::<jiff::Timestamp>().is_err()
+    {
+        return Err("`now` is no instant such as `2026-03-06T22:19:54Z`".to_owned());
+    }
     if let Some(Value::String(kind)) = fields.get("kind")
         && !Kind::WORDS.iter().any(|(word, _)| word == kind)
     {
@@ -58,9 +64,10 @@ fn har(entry: &Map<String, Value>, dialect: &Dialect) -> Input {
     let asked = entry.get("request").map_or(String::new(), |request| text(request, "url"));
     let provider = dialect.provider_of(host(&asked)).unwrap_or_default();
     let now = entry.get("startedDateTime").and_then(Value::as_str).and_then(|text| text.parse().ok());
-    // A status of zero is how browsers write down that there was none.
+    // A status of zero is how browsers write down that there was none, whoever broke it.
     let Some(status) = status.filter(|status| *status != 0) else {
-        let transport = Some(Transport { code: text(response, "_error"), ..Transport::default() });
+        let (code, origin) = (text(response, "_error"), UNKNOWN.to_owned());
+        let transport = Some(Transport { code, origin, ..Transport::default() });
         return Input { provider, kind: Kind::Transport, transport, now, ..Input::default() };
     };
     let content = &response["content"];
@@ -183,6 +190,20 @@ mod tests {
     }
 
     #[test]
+    fn a_browser_without_a_status_does_not_speak_of_the_provider() {
+        let check = |error: &str, expected: &str| {
+            let entry = json!({"request": {"url": "https://api.groq.com"}, "response": {"status": 0, "_error": error}});
+            let verdict = classify(&from_capture(entry, &Dialect::standard()).unwrap(), &Dialect::standard());
+            assert_eq!((verdict.label(), verdict.health_signal), (expected, false), "{error}");
+        };
+        check("", "RETRYABLE_OVERLOAD");
+        check("net::ERR_CONNECTION_RESET", "RETRYABLE_OVERLOAD");
+        check("net::ERR_ABORTED", "NONE");
+        check("net::ERR_BLOCKED_BY_CLIENT", "NONE");
+        check("net::ERR_CERT_DATE_INVALID", "NON_RETRYABLE");
+    }
+
+    #[test]
     fn what_is_no_response_is_told_in_one_sentence() {
         let check = |value: Value, says: &str| {
             let told = from_capture(value, &Dialect::standard()).unwrap_err();
@@ -195,5 +216,6 @@ mod tests {
         check(json!({"status": 429, "headers": ["secret"]}), "`headers` is no object");
         check(json!({"status": 429, "kind": "secret"}), "`kind` is none of http, stream_event");
         check(json!({"status": 429, "provider": 7}), "`provider` is no text");
+        check(json!({"status": 429, "now": "yesterday, secret"}), "`now` is no instant such as");
     }
 }

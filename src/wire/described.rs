@@ -1,6 +1,6 @@
 //! What the classifier knows, for the documentation.
 
-use super::dialect::FILES;
+use super::files::FILES;
 use super::rules::RULES;
 use super::sign::Sign;
 

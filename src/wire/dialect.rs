@@ -18,48 +18,14 @@
 //! phrase   funds out of .. credits  # words in a message, `..` for anything between
 //! ```
 
+use super::files::FILES;
 use super::habits::{Limit, Provider, Trait, sign};
+use super::names::{Spans, Strength};
 use super::phrases::Phrases;
 use super::retry_after::Reading;
 use super::sign::Sign;
 use super::{clock::Clock, words};
 use crate::policy::taxonomy::Scope;
-
-/// Every file that is compiled in.
-pub(super) const FILES: [(&str, &str); 32] = [
-    ("any", include_str!("dialects/any.txt")),
-    ("anthropic", include_str!("dialects/anthropic.txt")),
-    ("azure", include_str!("dialects/azure.txt")),
-    ("baidu", include_str!("dialects/baidu.txt")),
-    ("bedrock", include_str!("dialects/bedrock.txt")),
-    ("cerebras", include_str!("dialects/cerebras.txt")),
-    ("cloudcode", include_str!("dialects/cloudcode.txt")),
-    ("cloudflare-workers-ai", include_str!("dialects/cloudflare-workers-ai.txt")),
-    ("cohere", include_str!("dialects/cohere.txt")),
-    ("dashscope", include_str!("dialects/dashscope.txt")),
-    ("deepseek", include_str!("dialects/deepseek.txt")),
-    ("edge", include_str!("dialects/edge.txt")),
-    ("fireworks", include_str!("dialects/fireworks.txt")),
-    ("gemini", include_str!("dialects/gemini.txt")),
-    ("github-models", include_str!("dialects/github-models.txt")),
-    ("groq", include_str!("dialects/groq.txt")),
-    ("huggingface", include_str!("dialects/huggingface.txt")),
-    ("lab", include_str!("dialects/lab.txt")),
-    ("litellm", include_str!("dialects/litellm.txt")),
-    ("local-servers", include_str!("dialects/local-servers.txt")),
-    ("minimax", include_str!("dialects/minimax.txt")),
-    ("mistral", include_str!("dialects/mistral.txt")),
-    ("moonshot", include_str!("dialects/moonshot.txt")),
-    ("nvidia-nim", include_str!("dialects/nvidia-nim.txt")),
-    ("ollama", include_str!("dialects/ollama.txt")),
-    ("openai", include_str!("dialects/openai.txt")),
-    ("openrouter", include_str!("dialects/openrouter.txt")),
-    ("siliconflow", include_str!("dialects/siliconflow.txt")),
-    ("together", include_str!("dialects/together.txt")),
-    ("volcengine", include_str!("dialects/volcengine.txt")),
-    ("xai", include_str!("dialects/xai.txt")),
-    ("zai", include_str!("dialects/zai.txt")),
-];
 
 /// How what comes over the wire is read.
 #[derive(Clone, Debug)]
@@ -94,6 +60,8 @@ struct Meaning {
     sign: Sign,
     /// The provider for which alone the phrase means this.
     here: Option<usize>,
+    /// The most that the phrase counts for: one word alone is loose.
+    most: Strength,
 }
 
 /// Why a dialect file cannot be read.
@@ -111,6 +79,8 @@ pub struct DialectError {
 pub(super) struct Speaker {
     own: Option<usize>,
     family: Option<usize>,
+    /// The file of client libraries, where one of them speaks.
+    client: Option<usize>,
     /// The user's words for all providers, or none.
     any: usize,
 }
@@ -198,7 +168,13 @@ impl Tables {
         let named = |name: &str| self.providers.iter().position(|one| one.is_called(name));
         let own = named(provider).filter(|own| *own != 0);
         let family = own.and_then(|own| self.providers[own].family.as_deref()).and_then(named);
-        Speaker { own, family, any: 0 }
+        Speaker { own, family, client: None, any: 0 }
+    }
+
+    /// The same, as a client library tells it.
+    pub(super) fn as_told(&self, speaker: Speaker) -> Speaker {
+        let client = self.providers.iter().position(|one| one.is_called("client-libraries"));
+        Speaker { client, ..speaker }
     }
 
     fn read(&mut self, text: &str, rank: Rank) -> Result<(), DialectError> {
@@ -281,7 +257,9 @@ impl Tables {
         }
         let number = u16::try_from(self.meanings.len()).map_err(|_| "there are too many phrases")?;
         self.phrases.add(&fragments.join(" .. "), number);
-        self.meanings.push(Meaning { sign, here });
+        let one_word = fragments.len() == 1 && fragments[0].bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let most = if one_word { Strength::Loose } else { Strength::Plain };
+        self.meanings.push(Meaning { sign, here, most });
         Ok(())
     }
 
@@ -293,12 +271,18 @@ impl Tables {
         own.map(|(_, sign)| *sign).or_else(|| shared().map(|at| self.shared[at].1))
     }
 
-    /// Calls `found` with the sign of every phrase in `words` that `speaker` may mean.
-    pub(super) fn phrase_signs(&self, speaker: Speaker, words: &str, mut found: impl FnMut(Sign)) {
-        self.phrases.find(words, |number| {
+    /// Calls `found` with the sign of every phrase in `words` that `speaker` may mean, and how much it counts for.
+    pub(super) fn phrase_signs(
+        &self,
+        speaker: Speaker,
+        words: &str,
+        spans: &Spans,
+        mut found: impl FnMut(Sign, Strength),
+    ) {
+        self.phrases.find(words, spans, |number, strength| {
             let meaning = self.meanings[usize::from(number)];
             if meaning.here.is_none_or(|here| speaker.files().any(|file| file == here)) {
-                found(meaning.sign);
+                found(meaning.sign, strength.min(meaning.most));
             }
         });
     }
@@ -331,7 +315,7 @@ impl Tables {
 impl Speaker {
     /// The files to ask, in order.
     fn files(self) -> impl Iterator<Item = usize> {
-        [self.own, self.family, Some(self.any)].into_iter().flatten()
+        [self.own, self.family, self.client, Some(self.any)].into_iter().flatten()
     }
 }
 

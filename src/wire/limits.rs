@@ -54,6 +54,7 @@ pub(super) fn mark(evidence: &mut Evidence<'_>) {
         } else if is_used_up(name, value) {
             evidence.add(Sign::Plan, header("x-codex-*-used-percent"));
         } else if is_empty(name, value) {
+            evidence.add(Sign::OwnLimit, header("x-ratelimit-remaining-*"));
             let requests = strip(name, "x-ratelimit-remaining-requests") == Some("");
             if (requests && daily_requests) || name.ends_with("-day") || name.ends_with("-1d") {
                 evidence.add(Sign::Day, header("x-ratelimit-remaining-*"));
@@ -80,9 +81,12 @@ pub(super) fn choose(evidence: &Evidence<'_>) -> Option<Wait> {
         return stated.or_else(|| ietf(evidence));
     }
     stated.or_else(|| empty_bucket(evidence)).or_else(|| ietf(evidence)).or_else(|| {
-        let value =
-            lookup(&evidence.input.headers, "x-ratelimit-reset").filter(|_| no_remaining(evidence))?;
-        reset(value, evidence.input.now, header("x-ratelimit-reset"), StatedIn::Header)
+        let headers = &evidence.input.headers;
+        const ALONE: [&str; 4] =
+            ["x-ratelimit-reset", "x-rate-limit-reset", "ratelimit-reset", "x-ratelimit-reset-after"];
+        let key = ALONE.into_iter().find(|key| lookup(headers, key).is_some())?;
+        let value = lookup(headers, key).filter(|_| no_remaining(evidence))?;
+        reset(value, evidence.input.now, header(key), StatedIn::Header)
     })
 }
 
@@ -197,7 +201,11 @@ fn ietf(evidence: &Evidence<'_>) -> Option<Wait> {
 
 /// The seconds to wait and the window of the longest violated IETF policy.
 fn violated(headers: &[(String, String)]) -> Option<(Option<u64>, Option<u64>)> {
-    let items = retry_after::rate_limit(lookup(headers, "ratelimit")?)?;
+    let value = lookup(headers, "ratelimit")?;
+    if let Some(older) = retry_after::rate_limit_of_draft_7(value) {
+        return (older.remaining == 0).then_some((older.reset_s, None));
+    }
+    let items = retry_after::rate_limit(value)?;
     let spent = items.iter().filter(|item| item.remaining == 0).max_by_key(|item| item.reset_s)?;
     let policies = lookup(headers, "ratelimit-policy").and_then(retry_after::rate_limit_policies);
     let window =
@@ -224,7 +232,7 @@ fn has_limits(headers: &[(String, String)]) -> bool {
     headers.iter().any(|(name, _)| {
         let name = name.as_bytes();
         let has = |word: &[u8]| name.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
-        has(b"ratelimit") || has(b"tokenlimit") || has(b"x-codex-")
+        has(b"ratelimit") || has(b"rate-limit") || has(b"tokenlimit") || has(b"x-codex-")
     })
 }
 
@@ -238,6 +246,7 @@ fn is_used_up(name: &str, value: &str) -> bool {
 /// Whether a header says that a bucket has nothing left.
 fn is_empty(name: &str, value: &str) -> bool {
     let counted = strip(name, "x-ratelimit-remaining").is_some()
+        || strip(name, "x-rate-limit-remaining").is_some()
         || strip(name, "ratelimit-remaining").is_some()
         || strip(name, "x-tokenlimit-remaining").is_some()
         || (strip(name, "anthropic-ratelimit-").is_some()
@@ -246,7 +255,8 @@ fn is_empty(name: &str, value: &str) -> bool {
 }
 
 fn no_remaining(evidence: &Evidence<'_>) -> bool {
-    lookup(&evidence.input.headers, "x-ratelimit-remaining").is_none()
+    const KEYS: [&str; 3] = ["x-ratelimit-remaining", "x-rate-limit-remaining", "ratelimit-remaining"];
+    KEYS.iter().all(|key| lookup(&evidence.input.headers, key).is_none())
 }
 
 fn lookup<'h>(headers: &'h [(String, String)], key: &str) -> Option<&'h str> {
@@ -276,6 +286,25 @@ mod tests {
         let headers = json!({"retry-after-ms": "abc", "retry-after": "-5", "ratelimit": "\"a\";r=0;t=7"});
         assert_eq!(check("any", headers), ("RETRYABLE_RATE_LIMIT", Some(7_000)));
         assert_eq!(check("any", json!({"retry-after-ms": "0", "retry-after": "20"})).1, Some(0));
+    }
+
+    #[test]
+    fn a_malformed_wait_in_milliseconds_does_not_hide_the_one_in_seconds() {
+        for malformed in ["abc", "-5", "", "1e3s", "20s"] {
+            let headers = json!({"retry-after-ms": malformed, "retry-after": "20"});
+            assert_eq!(check("any", headers), ("RETRYABLE_RATE_LIMIT", Some(20_000)), "{malformed}");
+        }
+    }
+
+    #[test]
+    fn older_and_other_fields_of_limits_are_read() {
+        let limited = |headers, ms| assert_eq!(check("any", headers), ("RETRYABLE_RATE_LIMIT", ms));
+        limited(json!({"RateLimit": "limit=100, remaining=0, reset=30"}), Some(30_000));
+        limited(json!({"RateLimit": "limit=100, remaining=7, reset=30"}), None);
+        limited(json!({"x-rate-limit-reset": "30"}), Some(30_000));
+        limited(json!({"x-rate-limit-remaining": "0", "X-Rate-Limit-Reset": "12"}), Some(12_000));
+        limited(json!({"x-rate-limit-remaining": "3", "x-rate-limit-reset": "30"}), None);
+        limited(json!({"ratelimit-remaining": "0", "ratelimit-reset": "9"}), Some(9_000));
     }
 
     #[test]

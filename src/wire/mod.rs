@@ -15,10 +15,12 @@ mod described;
 mod dialect;
 mod durations;
 mod evidence;
+mod files;
 mod habits;
 mod input;
 mod json;
 mod limits;
+mod names;
 mod origin;
 mod phrases;
 mod retry_after;
@@ -39,13 +41,14 @@ pub use described::{dialect_files, rules, signs};
 pub use dialect::{Dialect, DialectError};
 pub use input::{Body, Input, Kind, Phase, Stream, Transport};
 pub use retry_after::{
-    Honoured, Parsed, Policy, Reading, Reason, Remaining, go_duration, honour, protobuf_duration, rate_limit,
+    Parsed, Policy, Reading, Reason, Remaining, go_duration, protobuf_duration, rate_limit,
     rate_limit_policies, reset, retry_after, retry_after_ms, rfc3339, unix_seconds,
 };
 pub use scripted::{Response, diagnose, hear};
 pub use sdk::{Sdk, SdkWait, sdk_wait};
 pub use verdict::{Field, Verdict};
 
+pub use crate::policy::retry_after::{Honoured, honour};
 use crate::policy::taxonomy::{Class, Resend, Scope};
 use dialect::{Method, Tables};
 use evidence::Evidence;

@@ -1,4 +1,4 @@
-//! Rule 1: who ended it. What one of us stopped says nothing about the upstream, unless it was stopped for being
+//! The rules `own_stop` and `transport`: who ended it. What one of us stopped says nothing about the upstream, unless it was stopped for being
 //! slow; a connection that broke by itself does.
 
 use super::evidence::Evidence;
@@ -54,8 +54,10 @@ pub(super) fn own_stop(evidence: &Evidence<'_>) -> Option<Outcome> {
 
 /// A connection that broke, or that one of us broke.
 pub(super) fn transport(evidence: &Evidence<'_>) -> Option<Outcome> {
-    if evidence.input.kind != Kind::Transport {
-        return None;
+    match evidence.input.kind {
+        Kind::Transport => {}
+        Kind::SdkException => return exception(evidence),
+        Kind::Http | Kind::StreamEvent | Kind::StreamEnd | Kind::LocalStop => return None,
     }
     let at = |key| Field { place: "transport", key };
     let Some(transport) = &evidence.input.transport else {
@@ -66,26 +68,46 @@ pub(super) fn transport(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
     let code = transport.code.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    if matches!(
-        code.as_str(),
-        "ABORT_ERR" | "ABORTERROR" | "ERR_CANCELED" | "ERR_CANCELLED" | "CANCELLEDERROR"
-    ) {
+    let aborted = ["ABORT_ERR", "ABORTERROR", "ERR_CANCELED", "ERR_CANCELLED", "CANCELLEDERROR"];
+    if aborted.contains(&code.as_str()) || has(&["ERR_ABORTED", "ERR_BLOCKED_BY"]) {
         return Some(Outcome::fine(Some(Class::Cancelled), Some(at("code"))));
     }
-    // A certificate that is not believed does not get better by asking again.
     if has(&["CERT", "SELF_SIGNED", "UNABLE_TO_VERIFY", "ALTNAME", "UNABLE_TO_GET_ISSUER"]) {
-        return Some(Outcome::stop(Class::NonRetryable, Scope::Provider, Resend::Other, at("code")));
+        return Some(not_believed(at("code")));
     }
     if has(&["INVALID_URL", "INVALID_ARG", "INVALID_PROTOCOL", "INVALID_CHAR", "UNSUPPORTED_PROTOCOL"]) {
         return Some(Outcome::our_fault(at("code")));
     }
-    // Our own machine is out of something: sending later can work, the upstream is not to blame.
     if has(&["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL", "POOLTIMEOUT", "POOL_TIMEOUT"]) {
-        let outcome = Outcome::sick(Scope::Request, at("code"));
-        return Some(Outcome { health: Health::Silent, ..outcome });
+        return Some(out_of_something(at("code")));
     }
     let field = if transport.code.is_empty() { at("message") } else { at("code") };
-    Some(Outcome::sick(Scope::Provider, field))
+    let outcome = Outcome::sick(Scope::Provider, field);
+    // Whoever wrote it down does not know who broke it.
+    let health = if transport.origin == UNKNOWN { Health::Silent } else { outcome.health };
+    Some(Outcome { health, ..outcome })
+}
+
+/// The origin of a broken connection that may have been broken at either end, or between.
+pub(super) const UNKNOWN: &str = "unknown";
+
+/// An exception that never had to do with the upstream's health.
+fn exception(evidence: &Evidence<'_>) -> Option<Outcome> {
+    if evidence.status().is_some() {
+        return None;
+    }
+    let certificate = evidence.sign(Sign::Certificate).map(not_believed);
+    certificate.or_else(|| evidence.sign(Sign::OwnMachine).map(out_of_something))
+}
+
+/// A certificate that is not believed does not get better by asking again.
+fn not_believed(field: Field) -> Outcome {
+    Outcome::stop(Class::NonRetryable, Scope::Provider, Resend::Other, field)
+}
+
+/// Our own machine is out of something: sending later can work, the upstream is not to blame.
+fn out_of_something(field: Field) -> Outcome {
+    Outcome { health: Health::Silent, ..Outcome::sick(Scope::Request, field) }
 }
 
 /// The end of a stream that was no error: proper, cut, empty, or ours.
@@ -123,8 +145,10 @@ pub(super) fn stream_end(evidence: &Evidence<'_>) -> Option<Outcome> {
             | Answer::Page(_),
         ) => return None,
     }
-    if finished.iter().any(|word| prior.contains(word)) && !failed(&prior) {
-        return Some(Outcome::fine(None, Some(Field { place: "stream", key: "prior" })));
+    for (words, key) in [(&prior, "prior"), (&ended, "ended")] {
+        if finished.iter().any(|word| words.contains(word)) && !failed(words) {
+            return Some(Outcome::fine(None, Some(Field { place: "stream", key })));
+        }
     }
     let orderly = ended.starts_with("done") || ended.contains("clean") || ended.contains("empty");
     if stream.output_bytes == 0 && orderly {

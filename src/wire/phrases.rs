@@ -1,6 +1,8 @@
 //! Finds a few hundred phrases in one pass over the words of a text: a tree of letters, entered at every word.
 //! A phrase of several fragments (`model .. not found`) needs them in order, with anything between.
 
+use super::names::{self, Spans, Strength};
+
 /// The phrases of a dialect, ready to be looked for.
 #[derive(Clone, Debug)]
 pub(super) struct Phrases {
@@ -65,10 +67,11 @@ impl Phrases {
         self.nodes[at].edges.iter().find(|edge| edge.0 == byte).map(|edge| edge.1 as usize)
     }
 
-    /// Calls `found` with the number of every phrase in `words`.
-    pub(super) fn find(&self, words: &str, mut found: impl FnMut(u16)) {
+    /// Calls `found` with the number of every phrase in `words`, and how much it counts for: a phrase that stands
+    /// in names from its first fragment to its last is one too.
+    pub(super) fn find(&self, words: &str, spans: &Spans, mut found: impl FnMut(u16, Strength)) {
         let bytes = words.as_bytes();
-        let mut seen: Vec<(u16, usize)> = Vec::new(); // no memory until something is found
+        let mut seen: Vec<Seen> = Vec::new(); // no memory until something is found
         for start in (0..bytes.len()).filter(|at| begins(bytes, *at)) {
             let mut at = 0;
             for end in start..bytes.len() {
@@ -82,24 +85,34 @@ impl Phrases {
                 let Some(fragment) = self.nodes[at].fragment.filter(|_| ends(bytes, end + 1)) else {
                     continue;
                 };
+                let strength = names::strength(spans, start, end + 1);
                 for ending in &self.endings[usize::from(fragment)] {
-                    if in_order(&ending.before, &seen) {
-                        found(ending.phrase);
+                    if let Some(before) = in_order(&ending.before, &seen) {
+                        found(ending.phrase, strength.max(before));
                     }
                 }
-                seen.push((fragment, start));
+                seen.push(Seen { fragment, start, strength });
             }
         }
     }
 }
 
-/// Whether all fragments were seen, each after the one before it.
-fn in_order(fragments: &[u16], seen: &[(u16, usize)]) -> bool {
+/// A fragment that was found.
+#[derive(Clone, Copy)]
+struct Seen {
+    fragment: u16,
+    start: usize,
+    strength: Strength,
+}
+
+/// How much fragments count for that were all seen, each after the one before it.
+fn in_order(fragments: &[u16], seen: &[Seen]) -> Option<Strength> {
     let mut from = None;
-    fragments.iter().all(|fragment| {
-        let next = seen.iter().find(|(one, at)| one == fragment && from.is_none_or(|from| *at > from));
-        from = next.map(|(_, at)| *at).or(from);
-        next.is_some()
+    fragments.iter().try_fold(Strength::Name, |strongest, fragment| {
+        let next =
+            seen.iter().find(|one| one.fragment == *fragment && from.is_none_or(|at| one.start > at))?;
+        from = Some(next.start);
+        Some(strongest.max(next.strength))
     })
 }
 
@@ -123,7 +136,7 @@ mod tests {
             phrases.add(words, u16::try_from(number).unwrap());
         }
         let mut found = Vec::new();
-        phrases.find(words, |phrase| found.push(phrase));
+        phrases.find(words, &Spans::new(), |phrase, _| found.push(phrase));
         found
     }
 
@@ -137,6 +150,24 @@ mod tests {
     fn fragments_are_found_in_order_only() {
         assert_eq!(check("model x was not found"), [2]);
         assert_eq!(check("not found by model"), [0; 0]);
+    }
+
+    #[test]
+    fn a_phrase_that_is_wholly_in_a_name_is_weak() {
+        let mut phrases = Phrases::default();
+        phrases.add("per day", 0);
+        phrases.add("model .. not found", 1);
+        let check = |spans: &[(usize, usize)], expected: &[(u16, Strength)]| {
+            let spans = spans.iter().map(|(from, to)| (*from, *to, Strength::Name)).collect();
+            let mut found = Vec::new();
+            phrases
+                .find("model per day not found", &spans, |phrase, strength| found.push((phrase, strength)));
+            assert_eq!(found, expected);
+        };
+        check(&[], &[(0, Strength::Plain), (1, Strength::Plain)]);
+        check(&[(6, 13)], &[(0, Strength::Name), (1, Strength::Plain)]);
+        check(&[(6, 9)], &[(0, Strength::Plain), (1, Strength::Plain)]);
+        check(&[(0, 23)], &[(0, Strength::Name), (1, Strength::Name)]);
     }
 
     #[test]

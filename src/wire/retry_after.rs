@@ -47,28 +47,6 @@ pub enum Reading {
     LenientSdk,
 }
 
-/// What is done with a delay, given what there is left and what one is willing to wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Honoured {
-    /// Wait that long.
-    Wait(Duration),
-    /// The request's deadline comes first.
-    GiveUpDeadline,
-    /// Longer than anybody would wait.
-    GiveUpTooLong,
-}
-
-/// Whether `delay` is waited for: never shortened, either it fits or it does not.
-pub fn honour(delay: Duration, left: Duration, ceiling: Duration) -> Honoured {
-    if delay > ceiling {
-        Honoured::GiveUpTooLong
-    } else if delay > left {
-        Honoured::GiveUpDeadline
-    } else {
-        Honoured::Wait(delay)
-    }
-}
-
 /// `Retry-After`: seconds, or an HTTP date, whose distance is taken from `date` (the `Date` header, the server's
 /// own clock) or else from `now`.
 pub fn retry_after(
@@ -230,6 +208,16 @@ pub fn rate_limit(value: &str) -> Option<Vec<Remaining<'_>>> {
         .collect()
 }
 
+/// The `RateLimit` field of the draft's versions before 8: `limit=100, remaining=0, reset=30`.
+pub(super) fn rate_limit_of_draft_7(value: &str) -> Option<Remaining<'_>> {
+    let of = |key: &str| {
+        let mut pairs = value.split(',').filter_map(|pair| pair.split_once('='));
+        let (_, number) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case(key))?;
+        Some(number.trim()).filter(|number| durations::is_digits(number))?.parse().ok()
+    };
+    Some(Remaining { policy: "", remaining: of("remaining")?, reset_s: of("reset") })
+}
+
 /// One item of an IETF `RateLimit-Policy` field: `"daily";q=1000;w=86400`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policy<'a> {
@@ -318,14 +306,6 @@ mod tests {
         check("1e1", seconds(10));
         check("+20", seconds(20));
         check("nan", Parsed::Malformed(Reason::Grammar));
-    }
-
-    #[test]
-    fn a_delay_is_waited_for_or_not_but_never_shortened() {
-        let s = Duration::from_secs;
-        assert_eq!(honour(s(5), s(10), s(60)), Honoured::Wait(s(5)));
-        assert_eq!(honour(s(11), s(10), s(60)), Honoured::GiveUpDeadline);
-        assert_eq!(honour(s(61), s(100), s(60)), Honoured::GiveUpTooLong);
     }
 
     #[test]

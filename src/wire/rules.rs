@@ -63,7 +63,7 @@ pub(super) const RULES: [Rule; 15] = [
         ask: should_retry,
     },
     Rule { name: "status", says: "The status, where the body says nothing.", ask: statuses::status },
-    Rule { name: "code", says: "No status at all: the code alone.", ask: code },
+    Rule { name: "code", says: "No status at all: the code alone.", ask: statuses::code },
 ];
 
 /// The longest wait that is still a rate limit (gemini-cli's border): one second more is a window.
@@ -152,7 +152,7 @@ impl Outcome {
     }
 }
 
-/// Rule 2: under a status of success: an answer, or a failure in an answer's clothes.
+/// `answer`: under a status of success: an answer, or a failure in an answer's clothes.
 fn answer(evidence: &Evidence<'_>) -> Option<Outcome> {
     if evidence.error.is_some() {
         return None;
@@ -170,13 +170,13 @@ fn answer(evidence: &Evidence<'_>) -> Option<Outcome> {
     })
 }
 
-/// Rule 3: a refusal for the content: no wait, no key and no other model may change it.
+/// `policy`: a refusal for the content: no wait, no key and no other model may change it.
 fn policy(evidence: &Evidence<'_>) -> Option<Outcome> {
     let field = evidence.sign(Sign::Policy)?;
     Some(Outcome::stop(Class::PolicyRefusal, Scope::Request, Resend::None, field))
 }
 
-/// Rule 4: right request, wrong place: our region, a firewall, our own constraint, a model that is not there. Before
+/// `elsewhere`: right request, wrong place: our region, a firewall, our own constraint, a model that is not there. Before
 /// auth, which shares their statuses: the key is good.
 fn elsewhere(evidence: &Evidence<'_>) -> Option<Outcome> {
     let not = |scope, resend, field| Some(Outcome::stop(Class::NonRetryable, scope, resend, field));
@@ -196,13 +196,13 @@ fn elsewhere(evidence: &Evidence<'_>) -> Option<Outcome> {
     }
 }
 
-/// Rule 5: too large, whatever the status: no wait makes it fit.
+/// `size`: too large, whatever the status: no wait makes it fit.
 fn size(evidence: &Evidence<'_>) -> Option<Outcome> {
     let by_status = matches!(evidence.status(), Some(413 | 414 | 431)).then(|| evidence.status_field());
     evidence.sign(Sign::Size).or(by_status).map(Outcome::our_fault)
 }
 
-/// Rule 6: the 402 that a wait cures: the balance is good, too many paid requests run at once.
+/// `in_flight`: the 402 that a wait cures: the balance is good, too many paid requests run at once.
 fn in_flight(evidence: &Evidence<'_>) -> Option<Outcome> {
     let announced = || {
         let short = limits::choose(evidence).and_then(|wait| wait.ns).is_some_and(|ns| ns <= RATE_LIMIT_MAX);
@@ -213,7 +213,7 @@ fn in_flight(evidence: &Evidence<'_>) -> Option<Outcome> {
     Some(Outcome::limit(Class::RateLimit, Scope::Project, Resend::Same, Until::Stated, field))
 }
 
-/// Rule 7: the account cannot pay. Before auth, rate limits and plain statuses, in whose clothes it comes.
+/// `funds`: the account cannot pay. Before auth, rate limits and plain statuses, in whose clothes it comes.
 fn funds(evidence: &Evidence<'_>) -> Option<Outcome> {
     let outcome = |scope, field| {
         let outcome = Outcome::stop(Class::Funds, scope, Resend::Other, field);
@@ -226,28 +226,37 @@ fn funds(evidence: &Evidence<'_>) -> Option<Outcome> {
     if let Some(field) = evidence.sign(Sign::Funds) {
         return outcome(project, field);
     }
-    if evidence.status() == Some(402) && evidence.sign(Sign::Plan).is_none() && !evidence.theirs {
+    let planned = evidence.sign(Sign::Plan).is_some_and(|field| !field.is_text());
+    if evidence.status() == Some(402) && !planned && !evidence.theirs {
         return outcome(project, evidence.status_field());
     }
     // Said of a minute's quota too: only where nothing speaks of a limit it is about money.
-    const LIMITED: [Sign; 6] = [Sign::Rate, Sign::Minute, Sign::Hour, Sign::Day, Sign::Zero, Sign::Plan];
+    const LIMITED: [Sign; 5] = [Sign::Minute, Sign::Hour, Sign::Day, Sign::Zero, Sign::Plan];
     let field = evidence.sign(Sign::FundsMaybe)?;
-    let about_money = evidence.any(&LIMITED).is_none() && limits::choose(evidence).is_none();
+    // The name of an exception says no more than 429 does.
+    let limited =
+        evidence.plain(Sign::Rate).is_some_and(|field| field.place != "exception" || field.key != "type");
+    let about_money = !limited && evidence.any(&LIMITED).is_none() && limits::choose(evidence).is_none();
     if about_money { outcome(project, field) } else { None }
 }
 
-/// Rule 8: the credential, also under 400.
+/// `auth`: the credential, also under 400.
 fn auth(evidence: &Evidence<'_>) -> Option<Outcome> {
     let scopes = [
         (Sign::AuthProject, Scope::Project),
         (Sign::AuthModel, Scope::Model),
         (Sign::Auth, Scope::Credential),
     ];
-    let found = scopes.into_iter().find_map(|(sign, scope)| Some((scope, evidence.sign(sign)?)));
+    // What cannot be parsed is called an invalid token too.
+    let malformed = evidence.sign(Sign::Request).is_some();
+    let maybe =
+        || evidence.sign(Sign::AuthMaybe).filter(|_| !malformed).map(|field| (Scope::Credential, field));
+    let found =
+        scopes.into_iter().find_map(|(sign, scope)| Some((scope, evidence.sign(sign)?))).or_else(maybe);
     found.map(|(scope, field)| Outcome::stop(Class::Auth, scope, Resend::Other, field))
 }
 
-/// Rule 9: no capacity, whatever the status: the provider's trouble, not our limit.
+/// `capacity`: no capacity, whatever the status: the provider's trouble, not our limit.
 fn capacity(evidence: &Evidence<'_>) -> Option<Outcome> {
     if let Some(field) = evidence.sign(Sign::ColdStart) {
         return Some(Outcome { health: Health::Silent, ..Outcome::sick(Scope::Model, field) });
@@ -256,7 +265,9 @@ fn capacity(evidence: &Evidence<'_>) -> Option<Outcome> {
         let outcome = Outcome::stop(Class::NonRetryable, Scope::Model, Resend::Other, field);
         return Some(Outcome { health: Health::Bad, ..outcome });
     }
-    if let Some(field) = evidence.sign(Sign::Capacity) {
+    // "High demand" is why there is a limit; who tells the limit tells ours.
+    let ours = evidence.status() == Some(429) && evidence.sign(Sign::OwnLimit).is_some();
+    if let Some(field) = evidence.sign(Sign::Capacity).filter(|field| !(ours && field.is_text())) {
         let plain = evidence.tables.scope(evidence.speaker, Limit::Capacity).unwrap_or(Scope::Model);
         let scope = if evidence.is_enveloped() { Scope::Model } else { plain };
         let outcome = Outcome::sick(if evidence.page { Scope::Provider } else { scope }, field);
@@ -272,7 +283,7 @@ fn capacity(evidence: &Evidence<'_>) -> Option<Outcome> {
     (!ours).then(|| Outcome::sick(Scope::Model, field))
 }
 
-/// Rule 10: a window of a day or more, a plan's window, a limit of zero, or a wait beyond [`RATE_LIMIT_MAX`].
+/// `long_window`: a window of a day or more, a plan's window, a limit of zero, or a wait beyond [`RATE_LIMIT_MAX`].
 fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
     let by_code = |sign| evidence.sign(sign).is_some_and(|field| !field.is_text());
     let limited = evidence.status() == Some(429)
@@ -314,9 +325,10 @@ fn long_window(evidence: &Evidence<'_>) -> Option<Outcome> {
     exhausted(quota_scope(evidence), Until::WindowEnd, field)
 }
 
-/// Rule 11: a rate limit: by status, or in words under another one.
+/// `rate_limit`: a rate limit: by status, or in words under another one.
 fn rate_limit(evidence: &Evidence<'_>) -> Option<Outcome> {
-    const SIGNS: [Sign; 4] = [Sign::RateUpstream, Sign::RateKey, Sign::RateProject, Sign::Rate];
+    const SIGNS: [Sign; 5] =
+        [Sign::RateEdge, Sign::RateUpstream, Sign::RateKey, Sign::RateProject, Sign::Rate];
     let by_code = |sign| evidence.sign(sign).is_some_and(|field| !field.is_text());
     let said = evidence.any(&SIGNS).filter(|field| {
         // A word in the message of a bad request, or beside a code of the server's own fault, is not enough.
@@ -340,7 +352,7 @@ fn rate_limit(evidence: &Evidence<'_>) -> Option<Outcome> {
 
 /// Whose limit it is. A pool's limit that an aggregator passes on is not met by another of our keys.
 fn rate_scope(evidence: &Evidence<'_>) -> (Scope, Resend) {
-    if evidence.page {
+    if evidence.page || evidence.sign(Sign::RateEdge).is_some() {
         return (Scope::Provider, Resend::Same);
     }
     if evidence.upstream || evidence.sign(Sign::RateUpstream).is_some() {
@@ -374,7 +386,7 @@ fn is_managed(evidence: &Evidence<'_>) -> bool {
     evidence.managed && evidence.tables.has(evidence.speaker, Trait::KeysAreSubscriptions)
 }
 
-/// Rule 12: the server's own word on sending the same again.
+/// `should_retry`: the server's own word on sending the same again.
 fn should_retry(evidence: &Evidence<'_>) -> Option<Outcome> {
     let field = Field { place: "headers", key: "x-should-retry" };
     let status = evidence.status()?;
@@ -389,15 +401,4 @@ fn should_retry(evidence: &Evidence<'_>) -> Option<Outcome> {
         }
         _ => None,
     }
-}
-
-/// Rule 14: no status at all: the code alone. An error that nobody knows inside a success is the server's.
-fn code(evidence: &Evidence<'_>) -> Option<Outcome> {
-    if let Some(field) = evidence.sign(Sign::Fault) {
-        return Some(Outcome::sick(Scope::Model, field));
-    }
-    if let Some(field) = evidence.sign(Sign::Request) {
-        return Some(Outcome::our_fault(field));
-    }
-    evidence.error.filter(|_| evidence.is_enveloped()).map(|field| Outcome::sick(Scope::Model, field))
 }

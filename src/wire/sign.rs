@@ -33,6 +33,7 @@ signs! {
     Auth "auth" "The credential is wrong or lacks a right."
     AuthProject "auth-project" "The project or account is suspended or not set up."
     AuthModel "auth-model" "The model is closed to us."
+    AuthMaybe "auth-maybe" "Reads as a wrong credential and is also said of what cannot be parsed."
     Capacity "capacity" "No capacity for the model."
     Busy "busy" "The whole server is busy."
     CapacityMaybe "capacity-maybe" "Reads as no capacity and is also said of our quota."
@@ -50,8 +51,13 @@ signs! {
     RateKey "rate-key" "A rate limit of one key: connections, concurrency."
     RateProject "rate-project" "A rate limit of the whole project."
     RateUpstream "rate-upstream" "A rate limit of a pool that an aggregator shares."
+    RateEdge "rate-edge" "A rate limit of a proxy in front of the provider."
+    OwnLimit "own-limit" "A limit of ours, told in numbers."
     Fault "fault" "The server's own fault."
     Broken "broken" "Broken for good on this target, though it looks like the server's fault."
+    Connection "connection" "The connection broke or never was."
+    OwnMachine "own-machine" "Our own machine is out of something."
+    Certificate "certificate" "A certificate that is not believed."
     Request "request" "Our request is wrong."
 }
 

@@ -3,6 +3,7 @@
 
 use super::dates;
 use super::durations::{self, Nanos, SECOND};
+use super::input::Kind;
 use jiff::Timestamp;
 
 /// A wait, or an instant.
@@ -150,6 +151,43 @@ pub(super) fn window(words: &str) -> Option<Nanos> {
     longest
 }
 
+/// The status that the words tell as client libraries do: `Error code: 429`, `503 Server Error`. The text of an
+/// exception may also begin with it.
+pub(super) fn status(words: &str, kind: Kind) -> Option<u16> {
+    let (mut before, mut rest, mut at_front) = ("", words, kind == Kind::SdkException);
+    while let Some((word, after)) = next(rest) {
+        let number = (word.len() == 3).then(|| word.parse().ok()).flatten();
+        if let Some(status) = number.filter(|status| (400..=599).contains(status)) {
+            let cue = ["error code", "status code", "http", "http error", "http status", "status"]
+                .iter()
+                .chain(&["client error", "server error", "statuscode", "http code"])
+                .any(|cue| ends_with(before, cue));
+            let named = after.starts_with("client error") || after.starts_with("server error");
+            if cue || named || at_front {
+                return Some(status);
+            }
+        }
+        at_front = false;
+        before = words[..words.len() - after.len()].trim_end();
+        rest = after;
+    }
+    None
+}
+
+/// Whether the words end with the words `cue`.
+fn ends_with(words: &str, cue: &str) -> bool {
+    words.strip_suffix(cue).is_some_and(|front| front.is_empty() || front.ends_with(' '))
+}
+
+/// The code that botocore and gRPC put into a text: `An error occurred (X) when calling …`, `StatusCode.X`.
+pub(super) fn code(text: &str) -> Option<&str> {
+    let after = |cue: &str| Some(&text[text.find(cue)? + cue.len()..]);
+    let rest = after("An error occurred (").or_else(|| after("StatusCode."))?;
+    let end =
+        rest.find(|symbol: char| !(symbol.is_ascii_alphanumeric() || symbol == '_')).unwrap_or(rest.len());
+    (end > 0).then_some(&rest[..end])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +223,36 @@ mod tests {
         assert_eq!(at("You will regain access on 2026-03-01 at 00:00 UTC."), until("2026-03-01T00:00:00Z"));
         assert_eq!(at("Your limit will reset at 2026-03-06 22:19:54"), until("2026-03-06T22:19:54Z"));
         assert_eq!(at("resets at 2026-03-06T22:19:54Z"), until("2026-03-06T22:19:54Z"));
+    }
+
+    #[test]
+    fn a_status_is_told_as_client_libraries_tell_it() {
+        let check =
+            |text: &str, kind, expected| assert_eq!(status(&words::of(text), kind), expected, "{text}");
+        for text in [
+            "Error code: 429 - x",
+            "Request failed with status code 429",
+            "Client error '429 Too Many'",
+            "429 Client Error: Too Many Requests for url",
+            "(Service: X, Status Code: 429)",
+            "HTTP 429",
+        ] {
+            check(text, Kind::Http, Some(429));
+        }
+        check("503 The model is overloaded", Kind::SdkException, Some(503));
+        for text in ["503 tokens", "Limit 500, requested 429", "error code 1302", "the 429 of them"] {
+            check(text, Kind::Http, None);
+        }
+    }
+
+    #[test]
+    fn a_code_is_found_where_libraries_put_it() {
+        assert_eq!(
+            code("An error occurred (AccessDenied) when calling the X operation: no"),
+            Some("AccessDenied")
+        );
+        assert_eq!(code("status = StatusCode.UNAVAILABLE"), Some("UNAVAILABLE"));
+        assert_eq!(code("An error occurred ()"), None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Rule 13: what a bare status means, when nothing in the body said more.
+//! The rules `status` and `code`: what a bare status means, when nothing in the body said more, and what a code does
+//! where there is no status.
 
 use super::evidence::Evidence;
 use super::habits::Limit;
@@ -49,11 +50,26 @@ fn fault_scope(evidence: &Evidence<'_>) -> Scope {
 
 /// Names the code beside the status, where there is one that agrees.
 fn with_code(evidence: &Evidence<'_>, mut outcome: Outcome) -> Outcome {
-    let agreeing = match outcome.health {
-        Health::Bad => Sign::Fault,
-        Health::Silent => Sign::Request,
+    let code: Option<Field> = match outcome.health {
+        Health::Bad => evidence.sign(Sign::Fault),
+        // The words for what is wrong with a request are also said of other things.
+        Health::Silent => evidence.sign(Sign::Request).filter(|field| !field.is_text()),
     };
-    let code: Option<Field> = evidence.sign(agreeing);
     outcome.fields[1] = code.filter(|code| outcome.fields[0] != Some(*code));
     outcome
+}
+
+/// `code`: no status at all: the code alone. An error that nobody knows inside a success is the server's.
+pub(super) fn code(evidence: &Evidence<'_>) -> Option<Outcome> {
+    if let Some(field) = evidence.sign(Sign::Fault) {
+        return Some(Outcome::sick(Scope::Model, field));
+    }
+    if let Some(field) = evidence.sign(Sign::Request) {
+        return Some(Outcome::our_fault(field));
+    }
+    if let Some(field) = evidence.sign(Sign::Connection) {
+        let scope = evidence.tables.scope(evidence.speaker, Limit::Fault).unwrap_or(Scope::Provider);
+        return Some(Outcome::sick(scope, field));
+    }
+    evidence.error.filter(|_| evidence.is_enveloped()).map(|field| Outcome::sick(Scope::Model, field))
 }

@@ -73,6 +73,11 @@ fn punctuation(bytes: &[u8], at: usize, out: &mut String) {
     let inside_number = at > 0 && digit(at - 1) && digit(at + 1);
     match bytes[at] {
         b'\'' => {}
+        // A number below zero.
+        b'-' if digit(at + 1) && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
+            space(out);
+            out.push('-');
+        }
         b',' if inside_number => {}
         symbol @ (b'.' | b':' | b'-') if inside_number => out.push(char::from(symbol)),
         b'/' if unit_follows(&bytes[at + 1..]) => {
@@ -108,6 +113,7 @@ mod tests {
             of("limit: 0.5, 10,000 at 22:19:54 on 2026-03-06."),
             "limit 0.5 10000 at 22:19:54 on 2026-03-06"
         );
+        assert_eq!(of("in -5 seconds - 3, gpt-4"), "in -5 seconds 3 gpt 4");
     }
 
     #[test]

@@ -122,6 +122,18 @@ fn what_cannot_be_read_is_told_with_its_line_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_time_that_is_none_and_json_that_is_too_deep_are_called_so() {
+    let place = Place::new("classify-clear-words");
+    let check = |text: String, says: &str| {
+        let (stdout, stderr, code) = classify(&place, "--format json", text);
+        assert!(stdout.is_empty() && code == 3 && stderr.contains(says), "{stderr}");
+    };
+    check("{\"status\": 429, \"now\": \"yesterday\"}".to_owned(), "line 1: `now` is no instant");
+    let deep = format!("{{\"status\": 429, \"body\": {}{}}}", "[".repeat(200), "]".repeat(200));
+    check(deep, "line 1: this JSON is nested more than 127 levels deep");
+}
+
+#[test]
 fn the_exit_code_says_what_was_wrong() {
     let place = Place::new("classify-exits");
     place.file("mine.txt", "provider any\ncode funds rate_limit_exceeded\n");

@@ -186,6 +186,84 @@ proptest! {
     }
 }
 
+/// Every phrase and every code of the dialects, in words.
+static SAYINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let lines = faultlab::wire::dialect_files().iter().flat_map(|(_, text)| text.lines());
+    let mut sayings = Vec::new();
+    for line in lines {
+        let line = line.strip_prefix("here ").unwrap_or(line);
+        let said = line.strip_prefix("phrase ").or_else(|| line.strip_prefix("code "));
+        if let Some((_, said)) = said.and_then(|said| said.split_once(' ')) {
+            sayings.push(said.replace(" ..", "").replace('_', " "));
+        }
+    }
+    sayings
+});
+
+/// `words` as somebody may name a tool, a value or a file.
+fn named(words: &str, how: usize) -> String {
+    let humps = || {
+        let mut words = words.split(' ');
+        let first = words.next().unwrap_or_default().to_owned();
+        words.fold(first, |name, word| {
+            let mut letters = word.chars();
+            letters.next().map_or_else(
+                || name.clone(),
+                |first| format!("{name}{}{}", first.to_uppercase(), letters.as_str()),
+            )
+        })
+    };
+    let snake = words.replace(' ', "_");
+    // A script without blanks shows no end of a name that is not quoted.
+    match if words.is_ascii() { how } else { how % 3 } {
+        0 => format!("'{words}'"),
+        1 => format!("`{words}`"),
+        2 => format!("\u{201c}{words}\u{201d}"),
+        3 => format!("\"{snake}\""),
+        4 => format!("get_{snake}"),
+        5 => format!("my-{}", words.replace(' ', "-")),
+        6 => format!("list{}", humps()),
+        7 => format!("https://example.org/{snake}/{}.png", words.replace(' ', "-")),
+        8 => format!("'{words}.pdf'"),
+        _ => format!("tools.{snake}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_name_of_a_tool_or_a_value_decides_nothing_about_a_bad_request(
+        saying in prop::sample::select((*SAYINGS).clone()),
+        how in 0_usize..10,
+        shape in 0_usize..6,
+        provider in prop::sample::select(vec!["openai", "azure", "anthropic", "gemini", "groq", "mistral", "xai", "nobody"]),
+        status in prop::sample::select(vec![400_u16, 404, 422]),
+        wrapped in any::<bool>(),
+    ) {
+        let name = named(&saying, how);
+        let message = match shape {
+            0 => format!("Invalid schema for function {name}: array schema missing items."),
+            1 => format!("Invalid value: {name}. Supported values are: 'low' and 'high'."),
+            2 => format!("Function {name} is not declared in tools."),
+            3 => format!("Error while downloading {name}."),
+            4 => format!("tools.0.custom.name: {name} must match the pattern '^[a-z]+$'"),
+            _ => format!("{name}: Extra inputs are not permitted"),
+        };
+        let error = json!({"message": message, "type": "invalid_request_error", "param": "tools[0]", "code": null});
+        let value = if wrapped {
+            let message = format!("Error code: {status} - {{'error': {}}}", error.to_string().replace("null", "None"));
+            json!({"provider": provider, "kind": "sdk_exception",
+                "body": {"exception": {"type": "openai.APIStatusError", "message": message}}})
+        } else {
+            json!({"provider": provider, "status": status, "body": {"error": error}})
+        };
+        let verdict = verdict(&value);
+        let found = (verdict.label(), verdict.health_signal, verdict.resend.label(), verdict.retry_after_ms);
+        prop_assert_eq!(found, ("NON_RETRYABLE", false, "none", None), "{}", value);
+    }
+}
+
 #[test]
 fn what_one_of_us_stopped_never_speaks_of_health() {
     for origin in ["hedge_loser", "caller", "caller_hangup", "client", "request_budget", "shutdown"] {
@@ -239,6 +317,83 @@ fn a_verdict_names_fields_and_never_what_is_in_them() {
         for field in &verdict.decided_by {
             let name = field.to_string();
             assert!(name.len() < 60 && !name.contains(' '), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_limit_inside_a_failed_call_is_a_limit_whatever_its_words() {
+    let inner = json!({"error": {"message": "Provider returned an answer", "code": 429}});
+    for body in [inner.clone(), json!({"error": {"message": inner.to_string(), "code": "503"}})] {
+        let verdict = verdict(&json!({"provider": "any", "status": 503, "body": body}));
+        assert_eq!((verdict.label(), verdict.health_signal), ("RETRYABLE_RATE_LIMIT", false), "{body}");
+    }
+}
+
+#[test]
+fn an_empty_account_behind_an_aggregator_is_ours_if_the_key_was() {
+    let of = |own_key: Value| {
+        let raw = json!({"error": {"message": "Insufficient Balance", "type": "unknown_error"}}).to_string();
+        let metadata = json!({"raw": raw, "provider_name": "DeepSeek", "is_byok": own_key});
+        let error = json!({"code": 402, "message": "Provider returned error", "metadata": metadata});
+        let verdict = verdict(&json!({"provider": "openrouter", "status": 402, "body": {"error": error}}));
+        (verdict.label(), verdict.health_signal)
+    };
+    assert_eq!(of(json!(true)), ("TERMINAL_FUNDS", false));
+    assert_eq!(of(json!(false)), ("RETRYABLE_OVERLOAD", true));
+    assert_eq!(of(Value::Null), ("RETRYABLE_OVERLOAD", true));
+}
+
+#[test]
+fn a_wait_below_zero_in_a_body_is_none() {
+    for field in [
+        json!({"retry_after": -5}),
+        json!({"retry_after": "-5"}),
+        json!({"retry_after_seconds": -0.5}),
+        json!({"retry_after_ms": -1}),
+        json!({"resets_in_seconds": -5}),
+        json!({"details": [{"retryDelay": "-5s"}]}),
+        json!({"quotaResetDelay": "-5s"}),
+        json!({"resets_at": 1_600_000_000}),
+        json!({"metadata": {"headers": {"Retry-After": "-5"}}}),
+    ] {
+        let mut error = json!({"code": 429, "message": "Too many requests, try again in -5 seconds"});
+        error.as_object_mut().expect("it is one").extend(field.as_object().expect("it is one").clone());
+        let value = json!({"provider": "any", "status": 429, "body": {"error": error}, "now": "2026-04-01T09:00:00Z"});
+        let verdict = verdict(&value);
+        assert_eq!((verdict.label(), verdict.retry_after_ms), ("RETRYABLE_RATE_LIMIT", None), "{value}");
+    }
+}
+
+#[test]
+fn what_stands_inside_an_answer_beside_an_error_is_not_read() {
+    let said = json!({"message": "insufficient_quota", "error": {"code": "invalid_api_key", "message": "no credits"},
+        "code": 429, "retry_after": 5, "type": "content_filter"});
+    for key in ["output", "candidates", "choices", "content", "delta"] {
+        for inside in [said.clone(), json!([said]), json!([{"message": said, "error": said}])] {
+            for kind in ["http", "stream_event"] {
+                let body = json!({"error": {"code": 502, "message": "disconnected"}, key: inside,
+                    "response": {"error": {"code": 502}, key: inside}});
+                let stream = json!({"event": body, "prior": "none", "output_bytes": 0, "ended": ""});
+                let found = verdict(
+                    &json!({"provider": "any", "kind": kind, "status": 200, "body": body, "stream": stream}),
+                );
+                let found = (found.label(), found.retry_after_ms, found.health_signal);
+                assert_eq!(found, ("RETRYABLE_OVERLOAD", None, true), "{kind}: {body}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_dialect_does_not_send_again_what_the_caller_has_seen() {
+    for dialect in Dialect::NAMES.map(|name| Dialect::named(name).expect("it is one of its names")) {
+        for row in CORPUS.iter() {
+            let mut row = row.clone();
+            row["stream"] =
+                json!({"event": row["stream"]["event"], "prior": "", "output_bytes": 7, "ended": "eof"});
+            let verdict = classify(&Input::from_json(row.clone()), &dialect);
+            assert_eq!(verdict.resend.label(), "none", "{row}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! (`tests/data/vectors`); every file of a folder is read.
 
 mod failures;
+mod said;
 mod waits;
 
 use serde_json::Value;

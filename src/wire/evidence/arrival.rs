@@ -3,6 +3,7 @@
 use super::{DEPTH_MAX, Evidence, LIST_MAX, is_something};
 use crate::wire::answer::{self, Answer};
 use crate::wire::input::{self, Body, Kind};
+use crate::wire::names::Spans;
 use crate::wire::sign::Sign;
 use crate::wire::verdict::Field;
 use crate::wire::{json, words};
@@ -199,7 +200,7 @@ impl Evidence<'_> {
         let words = words::of(text);
         let edge = self.tables.speaker("edge");
         let tables = self.tables;
-        tables.phrase_signs(edge, &words, |sign| {
+        tables.phrase_signs(edge, &words, &Spans::new(), |sign, _| {
             if SAID_BY_PAGES.contains(&sign) {
                 self.note(sign, field);
             }
@@ -228,24 +229,28 @@ impl Evidence<'_> {
                 "status_code" | "status" | "http_status" => {
                     self.code(value, Field { place, key: "status_code" }, depth)
                 }
-                "code" => self.code(value, Field { place, key: "code" }, depth),
+                "code" | "errno" => self.code(value, Field { place, key: "code" }, depth),
                 "message" | "detail" => self.any_text(value, Field { place, key: "message" }, depth),
                 "body" | "response" => self.enter(value, place, depth + 1),
                 "headers" => self.carried.extend(input::headers(value.clone())),
                 _ => {}
             }
         }
-        let inner = ["original_exception", "__cause__", "__context__"]
-            .iter()
-            .find_map(|key| exception.get(*key).and_then(Value::as_object));
-        match inner {
-            Some(inner) if depth < DEPTH_MAX => self.cause(inner, depth + 1),
-            Some(_) | None => {
-                if let Some(kind) = exception.get("type").and_then(Value::as_str) {
-                    let kind = kind.rsplit('.').next().unwrap_or(kind);
-                    self.word(kind, Field { place, key: "type" });
-                }
+        let before = (self.notes, self.inner);
+        for key in ["original_exception", "__cause__", "__context__", "cause"] {
+            match exception.get(key) {
+                Some(Value::Object(inner)) if depth < DEPTH_MAX => self.cause(inner, depth + 1),
+                Some(Value::String(text)) => self.message(text, Field { place, key: "message" }, depth),
+                Some(_) | None => continue,
             }
+            break;
+        }
+        // The innermost type that anybody knows; further out it is only the wrapper's.
+        if before == (self.notes, self.inner)
+            && let Some(kind) = exception.get("type").or(exception.get("name")).and_then(Value::as_str)
+        {
+            let kind = kind.rsplit(['.', ':', '$']).next().unwrap_or(kind);
+            self.word(kind, Field { place, key: "type" });
         }
     }
 }

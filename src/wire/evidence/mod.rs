@@ -10,6 +10,7 @@ use super::dialect::{Speaker, Tables};
 use super::durations::Nanos;
 use super::input::{Input, Kind};
 use super::limits;
+use super::names::{Spans, Strength};
 use super::sign::{SIGNS, Sign};
 use super::verdict::Field;
 use jiff::Timestamp;
@@ -25,9 +26,19 @@ pub(in crate::wire) struct Evidence<'a> {
     pub(in crate::wire) input: &'a Input,
     pub(in crate::wire) tables: &'a Tables,
     pub(in crate::wire) speaker: Speaker,
-    signs: [Option<Field>; SIGNS],
+    signs: [Option<(Strength, Field)>; SIGNS],
+    /// How many signs were found, repeated ones too.
+    notes: usize,
+    /// The most that a sign counts for where the walk is.
+    most: Strength,
     /// The innermost explicit 4xx or 5xx, with its depth and its field.
     inner: Option<(usize, u16, Field)>,
+    /// A status that a text tells, where nothing else has one: `Error code: 503`.
+    told: Option<(u16, Field)>,
+    /// Whether a text tells a status and then the whole answer: it is passed on under another status.
+    passed_on: bool,
+    /// Whether it is about a named part of the request, or says in words what is wrong with it.
+    pub(in crate::wire) explained: bool,
     /// Whether there is an error at all, whatever the status.
     pub(in crate::wire) error: Option<Field>,
     /// What a body or a frame without an error turned out to be.
@@ -53,17 +64,25 @@ pub(in crate::wire) struct Evidence<'a> {
     /// Header fields that travelled inside the body or the frame.
     pub(in crate::wire) carried: Vec<(String, String)>,
     scratch: String,
+    spans: Spans,
 }
 
 impl<'a> Evidence<'a> {
     /// Reads `input` as its provider's dialect has it.
     pub(in crate::wire) fn gather(input: &'a Input, tables: &'a Tables) -> Evidence<'a> {
+        let speaker = tables.speaker(&input.provider);
+        let speaker = if input.kind == Kind::SdkException { tables.as_told(speaker) } else { speaker };
         let mut evidence = Evidence {
             input,
             tables,
-            speaker: tables.speaker(&input.provider),
+            speaker,
             signs: [None; SIGNS],
+            notes: 0,
+            most: Strength::Plain,
             inner: None,
+            told: None,
+            passed_on: false,
+            explained: false,
             error: None,
             answer: None,
             page: false,
@@ -77,6 +96,7 @@ impl<'a> Evidence<'a> {
             until: None,
             carried: Vec::new(),
             scratch: String::new(),
+            spans: Spans::new(),
         };
         match input.kind {
             Kind::Http => evidence.body(&input.body),
@@ -87,13 +107,19 @@ impl<'a> Evidence<'a> {
         }
         evidence.headers();
         evidence.own_status();
+        evidence.weigh();
         limits::mark(&mut evidence);
         evidence
     }
 
     /// The field that gave `sign`.
     pub(in crate::wire) fn sign(&self, sign: Sign) -> Option<Field> {
-        self.signs[sign as usize]
+        self.signs[sign as usize].map(|(_, field)| field)
+    }
+
+    /// The field that gave `sign`, if it was said plainly.
+    pub(in crate::wire) fn plain(&self, sign: Sign) -> Option<Field> {
+        self.signs[sign as usize].filter(|(strength, _)| *strength == Strength::Plain).map(|(_, field)| field)
     }
 
     /// The first of `signs` that is there.
@@ -103,25 +129,29 @@ impl<'a> Evidence<'a> {
 
     /// The status that counts: the one inside, if the one outside only wraps it.
     pub(in crate::wire) fn status(&self) -> Option<u16> {
-        let outer = self.input.status.filter(|status| !(100..=299).contains(status));
-        let Some((_, inner, _)) = self.inner else { return outer };
-        let wraps = self.input.kind == Kind::SdkException || outer == Some(424);
-        match outer {
-            Some(500..=599) if inner == 429 => Some(inner),
-            Some(_) if !wraps => outer,
-            Some(_) | None => Some(inner),
-        }
+        self.effective_status().map(|(status, _)| status)
     }
 
     /// The field of [`Evidence::status`].
     pub(in crate::wire) fn status_field(&self) -> Field {
-        match self.inner {
-            Some((_, status, field))
-                if self.status() == Some(status) && self.input.status != Some(status) =>
-            {
-                field
-            }
-            Some(_) | None => Field { place: "", key: "status" },
+        const OUTER: Field = Field { place: "", key: "status" };
+        let found = self.effective_status().filter(|(status, _)| self.input.status != Some(*status));
+        found.map_or(OUTER, |(_, field)| field)
+    }
+
+    fn effective_status(&self) -> Option<(u16, Field)> {
+        let outer = self.input.status.filter(|status| !(100..=299).contains(status));
+        let outer = outer.map(|status| (status, Field { place: "", key: "status" }));
+        let exception = self.input.kind == Kind::SdkException;
+        let Some((_, inner, field)) = self.inner else {
+            let told = self.told.filter(|_| exception || self.is_enveloped());
+            return outer.or(told);
+        };
+        let wraps = exception || outer.is_some_and(|(status, _)| status == 424);
+        match outer {
+            Some((500..=599, _)) if inner == 429 || self.passed_on => Some((inner, field)),
+            Some(outer) if !wraps => Some(outer),
+            Some(_) | None => Some((inner, field)),
         }
     }
 
@@ -132,11 +162,54 @@ impl<'a> Evidence<'a> {
         streamed || matches!(self.input.status, Some(100..=299 | 424))
     }
 
-    /// Keeps the field that gave a sign: the first, but a code before the words of a message.
     fn note(&mut self, sign: Sign, field: Field) {
+        self.note_as(sign, field, Strength::Plain);
+    }
+
+    /// Keeps the field that gave a sign: the strongest, then the first, but a code before the words of a message.
+    fn note_as(&mut self, sign: Sign, field: Field, strength: Strength) {
+        self.notes += 1;
+        self.explained |= sign == Sign::Request && field.is_text();
+        let strength = strength.min(self.most);
         let slot = &mut self.signs[sign as usize];
-        if slot.is_none_or(|known| known.is_text() && !field.is_text()) {
-            *slot = Some(field);
+        let is_better = |(known_strength, known): (Strength, Field)| {
+            let firmer = known.is_text() && !field.is_text();
+            strength > known_strength || (strength == known_strength && firmer)
+        };
+        if slot.is_none_or(is_better) {
+            *slot = Some((strength, field));
+        }
+    }
+
+    /// Forgets what was read out of names: where a request is said to be wrong they are those of its tools, values and
+    /// files, and where it is said which part of it is wrong, one word decides nothing either. Of limits and faults a name
+    /// may tell more, but nobody is out of money or locked out because of one.
+    fn weigh(&mut self) {
+        const FINAL: [Sign; 8] = [
+            Sign::Policy,
+            Sign::Region,
+            Sign::Funds,
+            Sign::FundsKey,
+            Sign::FundsMaybe,
+            Sign::Auth,
+            Sign::AuthProject,
+            Sign::AuthModel,
+        ];
+        let by_code = self.sign(Sign::Request).is_some_and(|field| !field.is_text());
+        let is_bad = match self.status() {
+            Some(400 | 404 | 405 | 406 | 409 | 415 | 416 | 422) => true,
+            Some(_) => false,
+            None => by_code,
+        };
+        let explained = self.explained || self.sign(Sign::Request).is_some();
+        let least = if explained { Strength::Plain } else { Strength::Loose };
+        for (at, slot) in self.signs.iter_mut().enumerate() {
+            let is_final = || FINAL.iter().any(|sign| *sign as usize == at);
+            *slot = match slot {
+                Some((strength, _)) if is_bad && *strength < least => None,
+                Some((Strength::Name | Strength::Code, _)) if is_final() => None,
+                Some(_) | None => *slot,
+            };
         }
     }
 

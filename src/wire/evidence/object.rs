@@ -41,6 +41,7 @@ impl Evidence<'_> {
                 "violations" => self.enter(value, "error.details[].violations[]", depth + 1),
                 "metadata" => self.metadata(value, depth),
                 "availability" => self.enter(value, "error.availability", depth + 1),
+                "param" | "loc" => self.explained |= is_something(value),
                 "fallback_models" => self.offers_others |= is_something(value),
                 "body" | "exception" => self.enter(value, "event.body", depth + 1),
                 "headers" => self.carried.extend(input::headers(value.clone())),

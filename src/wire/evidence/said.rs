@@ -2,6 +2,7 @@
 
 use super::{DEPTH_MAX, Evidence};
 use crate::wire::durations::{self, SECOND};
+use crate::wire::names::{self, Spans, Strength};
 use crate::wire::sign::Sign;
 use crate::wire::spoken::{self, Spoken};
 use crate::wire::verdict::Field;
@@ -43,14 +44,12 @@ impl Evidence<'_> {
         let trimmed = words.trim_end();
         match self.tables.code_sign(self.speaker, trimmed) {
             Some(sign) => self.note(sign, field),
-            None => self.phrases(trimmed, field),
+            None => {
+                let (tables, speaker) = (self.tables, self.speaker);
+                tables.phrase_signs(speaker, trimmed, &Spans::new(), |sign, _| self.note(sign, field));
+            }
         }
         self.scratch = words;
-    }
-
-    pub(super) fn phrases(&mut self, words: &str, field: Field) {
-        let (tables, speaker) = (self.tables, self.speaker);
-        tables.phrase_signs(speaker, words, |sign| self.note(sign, field));
     }
 
     /// The name of a quota's metric, which names its window, and whether models are counted apart.
@@ -60,7 +59,7 @@ impl Evidence<'_> {
         let Some(text) = value.as_str() else { return };
         let words = words::of(text);
         let (tables, speaker) = (self.tables, self.speaker);
-        tables.phrase_signs(speaker, &words, |sign| {
+        tables.phrase_signs(speaker, &words, &Spans::new(), |sign, _| {
             if NAMED.contains(&sign) {
                 self.note(sign, field);
             }
@@ -78,26 +77,75 @@ impl Evidence<'_> {
         }
     }
 
-    /// A message: JSON inside it is an error object of its own; the words before it are read as they are.
+    /// A message: an object inside it, as JSON or as Python writes it, is an error object of its own; the words before
+    /// it are read as they are.
     pub(super) fn message(&mut self, text: &str, field: Field, depth: usize) {
         let mut said = words::bounded(text);
-        if text.contains("{\"") || text.contains("[{") {
-            let nested = if depth < DEPTH_MAX { json::inside(text) } else { None };
-            if let Some(value) = nested {
-                self.enter(&value, "error", depth + 1);
-                said = &said[..said.find(['{', '[']).unwrap_or(said.len())];
+        let mut nested = false;
+        if depth < DEPTH_MAX
+            && let Some((at, value)) = json::inside(text)
+        {
+            nested = true;
+            let most = self.most;
+            if is_echoed(&text[..at]) {
+                self.most = self.most.min(Strength::Loose);
+            }
+            self.enter(&value, "error", depth + 1);
+            self.most = most;
+            said = said.get(..at).unwrap_or(said);
+        }
+        self.codes(text, field);
+        let mut words = std::mem::take(&mut self.scratch);
+        let mut spans = std::mem::take(&mut self.spans);
+        words.clear();
+        spans.clear();
+        if said.trim().contains(char::is_whitespace) {
+            names::append(said, &mut words, &mut spans);
+        } else {
+            // One identifier is a code; of one that is not found it is not said what that is.
+            words::append(said, &mut words);
+            let sign = self.tables.code_sign(self.speaker, words.trim_end());
+            if let Some(sign) = sign.filter(|sign| *sign != Sign::Model && said.contains('_')) {
+                self.note_as(sign, field, Strength::Loose);
             }
         }
-        let mut words = std::mem::take(&mut self.scratch);
-        words.clear();
-        words::append(said, &mut words);
-        self.read(words.trim_end(), field);
+        let trimmed = words.trim_end();
+        self.read(trimmed, &spans, field);
+        if let Some(status) = spoken::status(trimmed, self.input.kind) {
+            self.told.get_or_insert((status, field));
+            if nested && self.inner.is_none_or(|(deepest, _, _)| deepest <= depth) {
+                (self.passed_on, self.inner) = (true, Some((depth + 1, status, field)));
+            }
+        }
         self.scratch = words;
+        self.spans = spans;
     }
 
-    pub(super) fn read(&mut self, words: &str, field: Field) {
+    /// Codes that stand in a message: in front of it, or where botocore and gRPC put them.
+    fn codes(&mut self, text: &str, field: Field) {
+        let place = Field { key: "code", ..field };
+        for code in names::codes_in_front(words::bounded(text)) {
+            // What is no exception may be the path of a value.
+            if let Some(sign) = self.tables.code_sign(self.speaker, &words::of(code)) {
+                // An exception of a limit is only its status in words.
+                let firm = names::is_exception(code) && sign != Sign::Rate;
+                self.note_as(sign, place, if firm { Strength::Plain } else { Strength::Loose });
+            }
+        }
+        if let Some(code) = spoken::code(words::bounded(text)) {
+            self.word(code, place);
+        }
+    }
+
+    fn read(&mut self, words: &str, spans: &Spans, field: Field) {
         self.wrapped |= words.starts_with("litellm ");
-        self.phrases(words, field);
+        let (tables, speaker) = (self.tables, self.speaker);
+        tables.phrase_signs(speaker, words, spans, |sign, strength| self.note_as(sign, field, strength));
+        for (from, to, _) in spans.iter().filter(|(_, _, strength)| *strength == Strength::Code) {
+            if let Some(sign) = words.get(*from..*to).and_then(|name| tables.code_sign(speaker, name)) {
+                self.note_as(sign, field, Strength::Loose);
+            }
+        }
         if !words.bytes().any(|byte| byte.is_ascii_digit()) {
             return;
         }
@@ -113,6 +161,13 @@ impl Evidence<'_> {
             self.note(Sign::Day, field);
         }
     }
+}
+
+/// Whether the object behind these words may be an argument or a value that somebody complains about: `invalid value
+/// {…}`, and not `Error code: 400 - {…}`.
+fn is_echoed(before: &str) -> bool {
+    let words = before.trim_end_matches(['\'', '"', '`']).trim_end_matches(' ');
+    words.ends_with(char::is_alphanumeric) && !words.ends_with(" b") && words != "b"
 }
 
 /// "Limit 30000, Requested 30601": no wait makes that fit.
