@@ -73,7 +73,8 @@ const TAXONOMY: &str = "\
 # What a provider's failure means
 
 Made from the data that the classifier reads. The body decides, not the status; the first rule that has an answer
-decides, so their order is the knowledge. Try it: `faultlab classify FILE`.
+decides, so their order is the knowledge. A name that a message quotes (a tool, a file, a value) decides nothing about
+a bad request. Try it: `faultlab classify FILE`.
 
 A dialect file says what a provider's words mean; yours is asked before these (`faultlab classify --dialect FILE`, or
 the knob `policy.dialect_lines` of a scenario). A line is `WORD ARGUMENTS`, `#` begins a comment:
