@@ -25,7 +25,9 @@ fn main() {
     println!("{} recorded failures, best of {rounds}, a second and core", lines.len());
     tell("classify", lines.len(), rounds, || inputs.iter().for_each(|input| by(input, &standard)));
     tell("by status alone", lines.len(), rounds, || inputs.iter().for_each(|input| by(input, &status_only)));
-    tell("read and classify", lines.len(), rounds, || lines.iter().for_each(|line| by(&read(line), &standard)));
+    tell("read and classify", lines.len(), rounds, || {
+        lines.iter().for_each(|line| by(&read(line), &standard))
+    });
 }
 
 fn read(line: &str) -> Input {

@@ -8,7 +8,7 @@ use super::texts::OF_LINES;
 use crate::policy::taxonomy::Class;
 use crate::sim::FailedReply;
 use crate::units::Names;
-use crate::wire::{Catalogue, Dialect, Response, classify, diagnose, hear};
+use crate::wire::{Catalogue, Dialect, Response, classify, hear};
 use std::sync::LazyLock;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(Catalogue::standard);
@@ -140,7 +140,7 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
     let doc = "How long the response asks to stay away, from its arrival (`Retry-After`).";
     let retry_after = f.optional(about("retry_after", doc), &DURATION);
     let classes = Class::ALL.map(|class| (class.label(), class));
-    let doc = "What the failure truly means, if the reference classification gets it wrong.";
+    let doc = "What the failure truly means, if the standard dialect gets it wrong.";
     let truth = f.optional_choice(about("truth", doc), &classes);
     let status = match status {
         Some(status) if (100..=599).contains(&status) => u16::try_from(status).ok(),
@@ -163,11 +163,18 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
     Some(FailedReply { truth: truth.unwrap_or(failure.truth), ..failure })
 }
 
-/// What a failed response of a status and a code is, and what the gateway hears in it.
+/// What a failed response of a status and a code is, and what the gateway hears in it. What it truly means is what the
+/// standard dialect hears, unless the file says otherwise.
 pub(super) fn heard(response: &Response<'_>, ear: &Ear, names: &mut Names) -> FailedReply {
     let told = hear(response, ear.dialect(), names);
-    let status = response.status;
-    FailedReply { told, status, ..FailedReply::told_truly(diagnose(response, names)) }
+    let truth = hear(response, &STANDARD, names);
+    FailedReply {
+        told,
+        truth: truth.map_or(Class::Unclassified, |truth| truth.class),
+        health: truth.and_then(|truth| truth.health),
+        code: truth.or(told).map_or_else(|| names.intern("unclassified"), |one| one.code),
+        status: response.status,
+    }
 }
 
 #[cfg(test)]

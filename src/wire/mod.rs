@@ -4,7 +4,7 @@
 //! [`classify`] reads an [`Input`] in a [`Dialect`] and gives a [`Verdict`]. It is total, pure, bounded in depth
 //! and size, and never reads what a model wrote. Evidence is gathered in one walk (`evidence`), then the rules are
 //! asked in order (`rules`), then the wait is chosen (`limits`). What providers say stands in `dialects/`.
-//! [`diagnose`] is the short door for scripted replies of a status and a code.
+//! [`hear`] is the door for scripted replies of a status and a code: they go the same way.
 
 mod answer;
 mod capture;
@@ -44,7 +44,7 @@ pub use retry_after::{
     Parsed, Policy, Reading, Reason, Remaining, go_duration, protobuf_duration, rate_limit,
     rate_limit_policies, reset, retry_after, retry_after_ms, rfc3339, unix_seconds,
 };
-pub use scripted::{Response, diagnose, hear};
+pub use scripted::{Response, hear};
 pub use sdk::{Sdk, SdkWait, sdk_wait};
 pub use verdict::{Field, Verdict};
 
@@ -249,29 +249,5 @@ mod tests {
         check("1781641920", None, Some(30_000), None);
         check("-5", None, None, None);
         check("Tue, 16 Jun 2026 20:32:00 GMT", Some(30_000), Some(30_000), Some(30_000));
-    }
-
-    #[test]
-    fn the_codes_of_the_lab_mean_the_same_on_both_doors() {
-        let mut names = crate::units::Names::default();
-        let dialect = Dialect::standard();
-        for (status, code) in [
-            (429, "rate_limited"),
-            (503, "overloaded"),
-            (504, "upstream_timeout"),
-            (401, "invalid_auth"),
-            (403, "permission_denied"),
-            (429, "insufficient_quota"),
-            (402, "balance_exhausted"),
-            (403, "compliance_denied"),
-            (403, "data_residency_denied"),
-            (429, "quota_exhausted"),
-        ] {
-            let response = Response { status: Some(status), code: Some(code), retry_after: None };
-            let short = diagnose(&response, &mut names);
-            let long = classify(&Input::from_json(error("lab", status, json!({"code": code}))), &dialect);
-            let long = long.diagnosis(code, &mut names).unwrap();
-            assert_eq!((short.class, short.resend), (long.class, long.resend), "{status} {code}");
-        }
     }
 }
