@@ -16,16 +16,8 @@ impl Observer for Judge<'_> {
     fn entry(&mut self, entry: &Entry<'_>) {
         self.watch.look(entry);
         self.laws.entry(&self.book, entry);
-        if self.book.alerts.missing(entry.cause).is_some() {
-            self.book.alerts.settle();
-        }
-        if self.book.misses_a_bench(entry.cause) {
-            self.laws.overdue(entry, laws::no_bench(&self.book));
-            self.book.bench_due = None;
-        }
-        if self.book.machines.is_overdue(&entry.what) {
-            self.laws.overdue(entry, laws::is_not_overdue(&self.book));
-            self.book.machines.forgive();
+        if self.book.awaits_word() {
+            self.call_in(entry);
         }
         self.book.turn(entry);
         match entry.what {
@@ -56,6 +48,24 @@ impl Observer for Judge<'_> {
 
 /// One function a kind of entry, never inlined: a short one does not pay for the registers of a long one.
 impl Judge<'_> {
+    /// What had to be told before this entry and was not is told as missing.
+    #[cold]
+    #[inline(never)]
+    fn call_in(&mut self, entry: &Entry<'_>) {
+        if let Some(key) = self.book.alerts.missing(entry.cause) {
+            self.laws.misses_an_alert(&self.book, entry, key);
+            self.book.alerts.settle();
+        }
+        if self.book.misses_a_bench(entry.cause) {
+            self.laws.overdue(entry, laws::no_bench(&self.book));
+            self.book.bench_due = None;
+        }
+        if self.book.machines.is_overdue(&entry.what) {
+            self.laws.overdue(entry, laws::is_not_overdue(&self.book));
+            self.book.machines.forgive();
+        }
+    }
+
     #[inline(never)]
     fn arrived(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
         self.laws.arrived(&self.book, entry, request.id);

@@ -157,9 +157,12 @@ impl Laws {
     /// Any entry.
     pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
         self.rule(Law::Caused, entry, evidence::caused(book, entry));
-        if let Some(key) = book.alerts.missing(entry.cause) {
-            self.rule(Law::OneAlertPerAuthFault, entry, gates::no_alert(book, key));
-        }
+    }
+
+    /// An auth fault of this credential raised no alert.
+    #[cold]
+    pub(super) fn misses_an_alert(&mut self, book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) {
+        self.rule(Law::OneAlertPerAuthFault, entry, gates::no_alert(book, key));
     }
 
     /// A request came in.
