@@ -210,7 +210,7 @@ impl Gateway {
     }
 
     /// An eligible route: one that can be called enters the contest; or why it cannot be called.
-    #[inline(never)]
+    #[inline(always)]
     fn weigh(
         &self,
         view: &View<'_>,
