@@ -156,7 +156,18 @@ impl Laws {
 
     /// Any entry.
     pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        self.rule(Law::Caused, entry, evidence::caused(book, entry));
+        if evidence::is_in_place(book, entry) {
+            let tally = &mut self.tallies[Law::Caused as usize];
+            tally.exercised = tally.exercised.wrapping_add(1); // one an entry: it never wraps
+        } else {
+            self.misplaced(book, entry);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn misplaced(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
+        self.rule(Law::Caused, entry, Ruling::broken(|| evidence::disorder(book, entry)));
     }
 
     /// An auth fault of this credential raised no alert.
