@@ -436,18 +436,22 @@ mod tests {
         let keys = [Key::Health, Key::QueueDepth, Key::Price];
         let order = Order::new(&keys);
         proptest!(|(values in proptest::collection::vec([0u64..3, 0u64..3, 0u64..3], 1..7))| {
-            let usable = values.iter().enumerate().map(|(at, values)| {
-                let (route, credential) = (RouteId(at as u16), CredentialId(0));
-                let pick = Pick { route, credential, worst_case: Amount::ZERO };
+            let mut contest = Contest::default();
+            let standings = values.iter().enumerate().map(|(at, values)| {
                 let mut standing = Standing::default().with(Key::Order, at as u64);
                 keys.iter().zip(values).for_each(|(key, value)| standing.set(*key, *value));
-                Usable { pick, standing, lost_at: 0 }
+                standing
             });
-            let mut usable: Vec<Usable> = usable.collect();
-            let best = rank(&order, &mut usable).unwrap();
-            for (_, loser) in usable.iter().enumerate().filter(|(at, _)| *at != best) {
-                let expected = (Ordering::Less, order.key(loser.lost_at));
-                prop_assert_eq!(order.compare(&usable[best].standing, &loser.standing), expected);
+            let standings: Vec<Standing> = standings.collect();
+            for (at, standing) in standings.iter().enumerate() {
+                let (route, credential) = (RouteId(at as u16), CredentialId(0));
+                contest.enter(Pick { route, credential, worst_case: Amount::ZERO }, &order, standing);
+            }
+            let best = contest.best.unwrap().route;
+            prop_assert_eq!(contest.lost.len() + 1, standings.len());
+            for (route, lost_at) in &contest.lost {
+                let expected = (Ordering::Less, order.key(*lost_at));
+                prop_assert_eq!(order.compare(&standings[best.index()], &standings[route.index()]), expected);
             }
         });
     }
