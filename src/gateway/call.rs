@@ -76,10 +76,8 @@ impl Gateway {
     pub(super) fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, role: Role, out: &mut Effects) {
         let route = &self.registry.routes[pick.route.index()];
         let live = self.requests.get_mut(id);
-        let hold = self
-            .ledger
-            .reserve(now, &live.scopes, pick.worst_case)
-            .expect("what was affordable in this very instant can be reserved");
+        // It was affordable in this very instant: nobody is asked again.
+        let hold = self.ledger.hold(now, &live.scopes, pick.worst_case);
         let window = hold.window();
         out.decide(Decision::Reserved { request: id, route: pick.route, amount: pick.worst_case, window });
         let permit = self.fleet.admit(now, route, pick.route, out);

@@ -69,10 +69,15 @@ impl Fleet {
         }
     }
 
-    /// Whether nothing is known against a call to the route: its breaker is closed, and nothing is benched.
+    /// Whether nothing is benched.
+    pub(super) fn is_unbenched(&self) -> bool {
+        self.cooldowns.is_empty()
+    }
+
+    /// Whether the route's breaker lets every call through.
     #[inline]
-    pub(super) fn is_calm(&self, route: &Route) -> bool {
-        self.cooldowns.is_empty() && self.breakers.get(route.breaker.index()).is_none_or(Breaker::is_closed)
+    pub(super) fn is_closed(&self, route: &Route) -> bool {
+        self.breakers.get(route.breaker.index()).is_none_or(Breaker::is_closed)
     }
 
     /// The credential that a call to the route would use at `now`: the first that is free, those whose quota has

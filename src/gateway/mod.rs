@@ -58,7 +58,7 @@ pub struct Gateway {
     calls: Calls,
     waits: Waits,
     /// Reused by every look at the routes.
-    usable: Vec<seek::Usable>,
+    contest: seek::Contest,
     screening: seek::Screening,
 }
 
@@ -80,7 +80,7 @@ impl Gateway {
             requests: Requests::default(),
             calls: Calls::default(),
             waits: Waits::default(),
-            usable: Vec::new(),
+            contest: seek::Contest::default(),
             screening: seek::Screening::default(),
             policy,
             registry,

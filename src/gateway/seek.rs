@@ -62,13 +62,13 @@ pub(super) enum Record<'a> {
     Trace(&'a mut Effects),
 }
 
-/// A route that can be called.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Usable {
-    pick: Pick,
+/// Routes that can be called, held against each other as they are found: only how the best stands is kept.
+#[derive(Debug, Default)]
+pub(super) struct Contest {
+    best: Option<Pick>,
     standing: Standing,
-    /// The place of the key by which it lost to the best.
-    lost_at: usize,
+    /// The others, each with the place of the key by which it lost to the best.
+    lost: Vec<(RouteId, usize)>,
 }
 
 /// How one look sees the world.
@@ -81,6 +81,10 @@ struct View<'l> {
     /// What a call may use of them.
     tokens: u64,
     slots: ByNow,
+    /// Whether nothing is benched, no account is closed and no quota has limited the request.
+    is_unlimited: bool,
+    /// Whether an unhealthy route is closed.
+    is_health_a_gate: bool,
 }
 
 /// What is known of slots at the instant of a look.
@@ -156,8 +160,8 @@ impl Gateway {
             let policy = &self.policy.eligibility;
             self.screening.screen(&live.request.envelope, policy, &self.registry.routes);
         }
-        let (mut usable, mut shut) = (std::mem::take(&mut self.usable), Shut::default());
-        usable.clear();
+        let (mut contest, mut shut) = (std::mem::take(&mut self.contest), Shut::default());
+        contest.clear();
         let view = View {
             at,
             live,
@@ -171,6 +175,12 @@ impl Gateway {
                 }
                 Record::Glance | Record::Trace(_) => ByNow::Known,
             },
+            is_unlimited: self.fleet.is_unbenched() && live.limited.is_empty() && self.stops.is_clear(),
+            is_health_a_gate: match self.policy.all_unhealthy {
+                AllUnhealthy::LeastBad => false,
+                AllUnhealthy::Error => true,
+                AllUnhealthy::LastRemaining => self.screening.eligible.len() > 1,
+            },
         };
         let first = match &mut record {
             Record::Quote | Record::Glance => 0,
@@ -180,7 +190,7 @@ impl Gateway {
             }
         };
         for (route, worst_case) in &self.screening.eligible {
-            let verdict = self.weigh(&view, *route, *worst_case, &mut usable, &mut shut);
+            let verdict = self.weigh(&view, *route, *worst_case, &mut contest, &mut shut);
             if let Record::Trace(out) = &mut record {
                 let candidate = &mut out.candidates[first + route.index()];
                 candidate.health = self.fleet.health(&self.registry, *route);
@@ -189,27 +199,24 @@ impl Gateway {
                 }
             }
         }
-        let best = rank(&self.policy.ranking.order, &mut usable);
         if let Record::Trace(out) = record {
             let count = out.candidates.len() - first;
-            if let Some(best) = best {
-                self.tell_verdicts(&usable, best, &mut out.candidates[first..]);
-            }
+            contest.tell_verdicts(&self.policy.ranking.order, &mut out.candidates[first..]);
             out.list.push(Effect::Consider { request: id, first: first as u32, count: count as u32 });
         }
-        let pick = best.map(|best| usable[best].pick);
-        self.usable = usable;
+        let pick = contest.best;
+        self.contest = contest;
         pick.ok_or_else(|| shut.refusal(self.screening.eligible.len()))
     }
 
-    /// An eligible route: a usable one and how it stands, or why it cannot be called.
-    #[inline(never)]
+    /// An eligible route: one that can be called enters the contest; or why it cannot be called.
+    #[inline(always)]
     fn weigh(
         &self,
         view: &View<'_>,
         id: RouteId,
         worst_case: Money,
-        usable: &mut Vec<Usable>,
+        contest: &mut Contest,
         shut: &mut Shut,
     ) -> Option<Verdict> {
         let (live, route) = (view.live, &self.registry.routes[id.index()]);
@@ -234,8 +241,8 @@ impl Gateway {
             return Some(Verdict::Spent);
         }
         let pick = Pick { route: id, credential, worst_case: wanted };
-        let standing = self.standing(view, id, route, tries, worst_case);
-        usable.push(Usable { pick, standing, lost_at: 0 });
+        let standing = self.standing(view, (id, route), tries, worst_case);
+        contest.enter(pick, &self.policy.ranking.order, &standing);
         None
     }
 
@@ -256,7 +263,7 @@ impl Gateway {
     ) -> Option<Verdict> {
         let denied = self.ledger.quote(view.at, &view.live.scopes, wanted).err()?;
         let route = &self.registry.routes[id.index()];
-        let standing = self.standing(view, id, route, tries, wanted.money);
+        let standing = self.standing(view, (id, route), tries, wanted.money);
         shut.deny(&self.policy.ranking.order, id, denied, standing);
         Some(Verdict::Unaffordable { level: denied.level })
     }
@@ -264,19 +271,15 @@ impl Gateway {
     /// The credential for a call, or what closes the route and until when.
     #[inline]
     fn gate(&self, view: &View<'_>, id: RouteId, route: &Route) -> Result<CredentialId, Closed> {
-        let credential = if self.fleet.is_calm(route) && view.live.limited.is_empty() && self.stops.is_clear()
-        {
+        let credential = if view.is_unlimited && self.fleet.is_closed(route) {
             route.pool[0]
         } else {
             let limited = &view.live.limited;
             self.fleet.gate(view.at, &self.registry, &self.stops, limited, id)?
         };
-        let is_gate = match self.policy.all_unhealthy {
-            AllUnhealthy::LeastBad => false,
-            AllUnhealthy::Error => true,
-            AllUnhealthy::LastRemaining => self.screening.eligible.len() > 1,
-        };
-        if is_gate && let Some(until) = self.fleet.unhealthy_until(view.at, route) {
+        if view.is_health_a_gate
+            && let Some(until) = self.fleet.unhealthy_until(view.at, route)
+        {
             return Err(Closed { gate: Gate::Health, retry_at: Some(until) });
         }
         let is_full = match view.slots {
@@ -291,8 +294,7 @@ impl Gateway {
     fn standing(
         &self,
         view: &View<'_>,
-        id: RouteId,
-        route: &Route,
+        (id, route): (RouteId, &Route),
         tries: u32,
         worst_case: Money,
     ) -> Standing {
@@ -308,45 +310,46 @@ impl Gateway {
         }
         standing
     }
+}
+
+impl Contest {
+    fn clear(&mut self) {
+        self.best = None;
+        self.lost.clear();
+    }
+
+    /// One more route that can be called, and how it stands.
+    #[inline(always)]
+    fn enter(&mut self, pick: Pick, order: &Order, standing: &Standing) {
+        if let Some(best) = &self.best {
+            let place = order
+                .difference(&self.standing, standing)
+                .expect("two routes differ at least by their order in the file");
+            let key = order.key(place);
+            if standing.get(key) > self.standing.get(key) {
+                self.lost.push((pick.route, place));
+                return;
+            }
+            // Who lost to the old best before this key loses to the new one there too; who lost later, here.
+            for (_, lost_at) in &mut self.lost {
+                *lost_at = place.min(*lost_at);
+            }
+            self.lost.push((best.route, place));
+        }
+        (self.best, self.standing) = (Some(pick), *standing);
+    }
 
     /// Fills in by what the best was chosen and the others lost. The runner-up is the one that lost last: by the
     /// key that is compared last.
     #[inline(never)]
-    fn tell_verdicts(&self, usable: &[Usable], best: usize, candidates: &mut [Candidate]) {
-        let order = &self.policy.ranking.order;
-        let mut last = None;
-        for (_, loser) in usable.iter().enumerate().filter(|(at, _)| *at != best) {
-            let by = order.key(loser.lost_at);
-            candidates[loser.pick.route.index()].verdict = Verdict::Outranked { by };
-            last = last.max(Some(loser.lost_at));
+    fn tell_verdicts(&self, order: &Order, candidates: &mut [Candidate]) {
+        let Some(best) = self.best else { return };
+        for (route, lost_at) in &self.lost {
+            candidates[route.index()].verdict = Verdict::Outranked { by: order.key(*lost_at) };
         }
-        let by = last.map(|place| order.key(place));
-        candidates[usable[best].pick.route.index()].verdict = Verdict::Chosen { by };
+        let by = self.lost.iter().map(|(_, lost_at)| *lost_at).max().map(|place| order.key(place));
+        candidates[best.route.index()].verdict = Verdict::Chosen { by };
     }
-}
-
-/// The position of the best; each of the others knows then where it lost.
-#[inline(never)]
-fn rank(order: &Order, usable: &mut [Usable]) -> Option<usize> {
-    let mut best = 0;
-    for at in 1..usable.len() {
-        let (champion, challenger) = (&usable[best].standing, &usable[at].standing);
-        let place = order
-            .difference(champion, challenger)
-            .expect("two routes differ at least by their order in the file");
-        let key = order.key(place);
-        if challenger.get(key) > champion.get(key) {
-            usable[at].lost_at = place;
-        } else {
-            // Who lost to the old best before this key loses to the new one there too; who lost later, here.
-            for other in &mut usable[..at] {
-                other.lost_at = other.lost_at.min(place);
-            }
-            usable[best].lost_at = place;
-            best = at;
-        }
-    }
-    (!usable.is_empty()).then_some(best)
 }
 
 impl Field {
@@ -433,18 +436,22 @@ mod tests {
         let keys = [Key::Health, Key::QueueDepth, Key::Price];
         let order = Order::new(&keys);
         proptest!(|(values in proptest::collection::vec([0u64..3, 0u64..3, 0u64..3], 1..7))| {
-            let usable = values.iter().enumerate().map(|(at, values)| {
-                let (route, credential) = (RouteId(at as u16), CredentialId(0));
-                let pick = Pick { route, credential, worst_case: Amount::ZERO };
+            let mut contest = Contest::default();
+            let standings = values.iter().enumerate().map(|(at, values)| {
                 let mut standing = Standing::default().with(Key::Order, at as u64);
                 keys.iter().zip(values).for_each(|(key, value)| standing.set(*key, *value));
-                Usable { pick, standing, lost_at: 0 }
+                standing
             });
-            let mut usable: Vec<Usable> = usable.collect();
-            let best = rank(&order, &mut usable).unwrap();
-            for (_, loser) in usable.iter().enumerate().filter(|(at, _)| *at != best) {
-                let expected = (Ordering::Less, order.key(loser.lost_at));
-                prop_assert_eq!(order.compare(&usable[best].standing, &loser.standing), expected);
+            let standings: Vec<Standing> = standings.collect();
+            for (at, standing) in standings.iter().enumerate() {
+                let (route, credential) = (RouteId(at as u16), CredentialId(0));
+                contest.enter(Pick { route, credential, worst_case: Amount::ZERO }, &order, standing);
+            }
+            let best = contest.best.unwrap().route;
+            prop_assert_eq!(contest.lost.len() + 1, standings.len());
+            for (route, lost_at) in &contest.lost {
+                let expected = (Ordering::Less, order.key(*lost_at));
+                prop_assert_eq!(order.compare(&standings[best.index()], &standings[route.index()]), expected);
             }
         });
     }

@@ -4,41 +4,33 @@
 use super::Judge;
 use super::book::{Ended, Phase};
 use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Weighed};
-use crate::gateway::{Action, Basis, Call, Candidate, Decision, FuseKind, Receipt, Request};
+use crate::gateway::{
+    Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Wait,
+};
 use crate::policy::cooldown::Bench;
-use crate::policy::ledger::Settlement;
+use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
+use crate::policy::taxonomy::Diagnosis;
 use crate::policy::{breaker, health};
-use crate::sim::{Entry, Observer, RequestName, Scripted, What};
-use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
+use crate::sim::{Entry, Observer, RequestName, Scripted, TaskName, What};
+use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
 
 impl Observer for Judge<'_> {
     fn entry(&mut self, entry: &Entry<'_>) {
         self.watch.look(entry);
         self.laws.entry(&self.book, entry);
-        if self.book.alerts.missing(entry.cause).is_some() {
-            self.book.alerts.settle();
-        }
-        if self.book.misses_a_bench(entry.cause) {
-            self.laws.overdue(entry, laws::no_bench(&self.book));
-            self.book.bench_due = None;
-        }
-        if self.book.machines.is_overdue(&entry.what) {
-            self.laws.overdue(entry, laws::is_not_overdue(&self.book));
-            self.book.machines.forgive();
+        if self.book.awaits_word() {
+            self.call_in(entry);
         }
         self.book.turn(entry);
         match entry.what {
             What::Declared(_) => {}
-            What::TaskBegan { task, name } => {
-                self.metrics.task_began();
-                self.book.begin_task(task, name);
-            }
+            What::TaskBegan { task, name } => self.task_began(task, name),
             What::TaskEnded { task: _, end } => self.metrics.task_ended(end),
             What::Arrived { request, name } => self.arrived(entry, request, name),
             What::Abandoned { request } => self.book.abandon(entry, request),
-            What::Woke { wait } => self.book.wake(entry, wait),
-            What::Operated { command } => self.book.operate(entry, command),
+            What::Woke { wait } => self.woke(entry, wait),
+            What::Operated { command } => self.operated(entry, command),
             What::CallBegun { call, request, route, credential, scripted } => {
                 self.begun(entry, (call, request), (route, credential), scripted);
             }
@@ -56,11 +48,45 @@ impl Observer for Judge<'_> {
 
 /// One function a kind of entry, never inlined: a short one does not pay for the registers of a long one.
 impl Judge<'_> {
+    /// What had to be told before this entry and was not is told as missing.
+    #[cold]
+    #[inline(never)]
+    fn call_in(&mut self, entry: &Entry<'_>) {
+        if let Some(key) = self.book.alerts.missing(entry.cause) {
+            self.laws.misses_an_alert(&self.book, entry, key);
+            self.book.alerts.settle();
+        }
+        if self.book.misses_a_bench(entry.cause) {
+            self.laws.overdue(entry, laws::no_bench(&self.book));
+            self.book.bench_due = None;
+        }
+        if self.book.machines.is_overdue(&entry.what) {
+            self.laws.overdue(entry, laws::is_not_overdue(&self.book));
+            self.book.machines.forgive();
+        }
+    }
+
     #[inline(never)]
     fn arrived(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
         self.laws.arrived(&self.book, entry, request.id);
         self.metrics.arrived(request.payer.tenant);
         self.book.arrive(entry, request, name);
+    }
+
+    #[inline(never)]
+    fn task_began(&mut self, task: TaskId, name: TaskName) {
+        self.metrics.task_began();
+        self.book.begin_task(task, name);
+    }
+
+    #[inline(never)]
+    fn woke(&mut self, entry: &Entry<'_>, wait: Wait) {
+        self.book.wake(entry, wait);
+    }
+
+    #[inline(never)]
+    fn operated(&mut self, entry: &Entry<'_>, command: Command) {
+        self.book.operate(entry, command);
     }
 
     #[inline(never)]
@@ -160,13 +186,9 @@ impl Judge<'_> {
     fn decided(&mut self, entry: &Entry<'_>, decision: &Decision) {
         match *decision {
             Decision::Reserved { request, route, amount, window } => {
-                self.laws.reserved(&self.book, entry, (request, route), (amount, window));
-                self.book.reserve(request, route, amount);
+                self.reserved(entry, (request, route), (amount, window));
             }
-            Decision::Denied { request, route, ref denied } => {
-                self.laws.denied(&self.book, entry, (request, route), denied);
-                self.metrics.denied(&self.book, request);
-            }
+            Decision::Denied { request, route, ref denied } => self.denied(entry, (request, route), denied),
             Decision::Signalled {
                 call,
                 breaker,
@@ -204,18 +226,10 @@ impl Judge<'_> {
                 self.refuses_a_wait(entry, &RefusedWait { request, wait, left, why });
             }
             Decision::Alerted { credential, failure: _ } => self.alerted(entry, credential),
-            Decision::HedgeSkipped { request, why } => {
-                self.laws.skips_a_hedge(&self.book, entry, request, why);
-                self.metrics.hedge_skipped(&self.book, request);
-            }
-            Decision::Queued { request, waiting: _ } => {
-                self.laws.queued(&self.book, entry, request);
-                self.metrics.queued(&self.book, request);
-            }
+            Decision::HedgeSkipped { request, why } => self.skips_a_hedge(entry, request, why),
+            Decision::Queued { request, waiting: _ } => self.queued(entry, request),
             Decision::Blew { fuse, request, calls } => self.blew(entry, fuse, request, calls),
-            Decision::Classified { call, ref diagnosis } => {
-                self.laws.classified(&self.book, entry, call, diagnosis);
-            }
+            Decision::Classified { call, ref diagnosis } => self.classified(entry, call, diagnosis),
             Decision::Freed { .. } | Decision::TimedOut { .. } => {}
         }
     }
@@ -229,6 +243,40 @@ impl Judge<'_> {
         }
         self.book.date(entry, told.call);
         self.book.count_failures(told.breaker, told.breaker_failures, told.health, told.health_failures);
+    }
+
+    #[inline(never)]
+    fn reserved(
+        &mut self,
+        entry: &Entry<'_>,
+        (request, route): (RequestId, RouteId),
+        (amount, window): (Amount, u64),
+    ) {
+        self.laws.reserved(&self.book, entry, (request, route), (amount, window));
+        self.book.reserve(request, route, amount);
+    }
+
+    #[inline(never)]
+    fn denied(&mut self, entry: &Entry<'_>, (request, route): (RequestId, RouteId), denied: &Denied) {
+        self.laws.denied(&self.book, entry, (request, route), denied);
+        self.metrics.denied(&self.book, request);
+    }
+
+    #[inline(never)]
+    fn skips_a_hedge(&mut self, entry: &Entry<'_>, request: RequestId, why: HedgeSkip) {
+        self.laws.skips_a_hedge(&self.book, entry, request, why);
+        self.metrics.hedge_skipped(&self.book, request);
+    }
+
+    #[inline(never)]
+    fn queued(&mut self, entry: &Entry<'_>, request: RequestId) {
+        self.laws.queued(&self.book, entry, request);
+        self.metrics.queued(&self.book, request);
+    }
+
+    #[inline(never)]
+    fn classified(&mut self, entry: &Entry<'_>, call: CallId, diagnosis: &Diagnosis) {
+        self.laws.classified(&self.book, entry, call, diagnosis);
     }
 
     #[inline(never)]
@@ -267,11 +315,13 @@ impl Judge<'_> {
         self.book.bench(what, until);
     }
 
+    #[inline(never)]
     fn alerted(&mut self, entry: &Entry<'_>, credential: CredentialId) {
         self.laws.alerted(&self.book, entry, credential);
         self.book.alerts.settle();
     }
 
+    #[inline(never)]
     fn blew(&mut self, entry: &Entry<'_>, fuse: FuseKind, request: RequestId, calls: u64) {
         self.laws.blew(&self.book, entry, fuse, request, calls);
         if let Some(payer) = self.book.request(request).map(|page| page.payer) {

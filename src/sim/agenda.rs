@@ -42,6 +42,8 @@ pub(super) enum Rank {
 /// Everything that will happen.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
+    /// The first of all, if it was added as such: it need not go through the heap.
+    front: Option<Item>,
     heap: BinaryHeap<Item>,
     added: u64,
 }
@@ -100,17 +102,23 @@ impl Agenda {
     pub(super) fn add(&mut self, at: Timestamp, event: Event) {
         self.added += 1;
         let turn = (event.rank() as u64) << 60 | self.added;
-        self.heap.push(Item { order: u128::from(at.nanos()) << 64 | u128::from(turn), event });
+        let item = Item { order: u128::from(at.nanos()) << 64 | u128::from(turn), event };
+        match &mut self.front {
+            Some(front) if front.order < item.order => self.heap.push(item),
+            Some(front) => self.heap.push(std::mem::replace(front, item)),
+            None if self.heap.peek().is_none_or(|first| item.order < first.order) => self.front = Some(item),
+            None => self.heap.push(item),
+        }
     }
 
     /// When and with what rank the next event happens.
     pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
-        self.heap.peek().map(|item| (item.at(), item.event.rank()))
+        self.front.as_ref().or_else(|| self.heap.peek()).map(|item| (item.at(), item.event.rank()))
     }
 
     /// Takes it.
     pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
-        self.heap.pop().map(|item| (item.at(), item.event))
+        self.front.take().or_else(|| self.heap.pop()).map(|item| (item.at(), item.event))
     }
 }
 

@@ -19,6 +19,12 @@ impl Book<'_> {
         self.now = entry.at;
     }
 
+    /// Whether something must be told, now or soon: an alert, a bench, a move of a machine.
+    #[inline]
+    pub(in crate::judge) fn awaits_word(&self) -> bool {
+        self.bench_due.is_some() || self.alerts.due().is_some() || self.machines.is_due()
+    }
+
     /// The world tells the gateway something: what follows is its answer to that, and no longer to what was before.
     fn meet(&mut self, stimulus: Stimulus) {
         (self.stimulus, self.late) = (stimulus, None);

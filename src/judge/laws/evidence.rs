@@ -266,20 +266,19 @@ pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWa
     }))
 }
 
-pub(super) fn caused(book: &Book<'_>, entry: &Entry<'_>) -> Ruling {
+/// Whether an entry stands where and when it must, with a cause that it may have.
+#[inline]
+pub(super) fn is_in_place(book: &Book<'_>, entry: &Entry<'_>) -> bool {
     let is_caused = match entry.cause {
         Some(cause) => cause < entry.seq,
         None => !needs_a_cause(&entry.what),
     };
-    if is_caused && entry.seq == book.due && entry.at >= book.now {
-        return Ruling::Held;
-    }
-    Ruling::broken(move || disorder(book, entry))
+    is_caused && entry.seq == book.due && entry.at >= book.now
 }
 
 /// What is wrong with the place of an entry.
 #[cold]
-fn disorder(book: &Book<'_>, entry: &Entry<'_>) -> String {
+pub(super) fn disorder(book: &Book<'_>, entry: &Entry<'_>) -> String {
     if entry.seq != book.due {
         return format!("entry {} comes where {} is due", entry.seq, book.due);
     }

@@ -156,10 +156,24 @@ impl Laws {
 
     /// Any entry.
     pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        self.rule(Law::Caused, entry, evidence::caused(book, entry));
-        if let Some(key) = book.alerts.missing(entry.cause) {
-            self.rule(Law::OneAlertPerAuthFault, entry, gates::no_alert(book, key));
+        if evidence::is_in_place(book, entry) {
+            let tally = &mut self.tallies[Law::Caused as usize];
+            tally.exercised = tally.exercised.wrapping_add(1); // one an entry: it never wraps
+        } else {
+            self.misplaced(book, entry);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn misplaced(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
+        self.rule(Law::Caused, entry, Ruling::broken(|| evidence::disorder(book, entry)));
+    }
+
+    /// An auth fault of this credential raised no alert.
+    #[cold]
+    pub(super) fn misses_an_alert(&mut self, book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) {
+        self.rule(Law::OneAlertPerAuthFault, entry, gates::no_alert(book, key));
     }
 
     /// A request came in.

@@ -249,6 +249,7 @@ impl Breaker {
         }
     }
 
+    #[inline]
     fn hear_closed(&mut self, now: Timestamp, era: Era, mark: Mark) -> Option<Transition> {
         self.window.record(now, era.began, mark);
         let is_occasion = match (mark.signal, self.config.judged_on) {

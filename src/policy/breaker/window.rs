@@ -122,8 +122,15 @@ impl Window {
         }
     }
 
-    /// Notes that a call begins.
+    /// Notes that a call begins. A window of runs, the usual one, does not care.
+    #[inline]
     pub fn begin(&mut self, now: Timestamp) {
+        if !matches!(self, Window::Run(_)) {
+            self.follow(now);
+        }
+    }
+
+    fn follow(&mut self, now: Timestamp) {
         match self {
             Window::Lifetime(tally) => tally.begun += 1,
             Window::Anchored(grid) => grid.begin(now),
@@ -136,9 +143,18 @@ impl Window {
         }
     }
 
-    /// Counts the result of a call that began at `began`.
+    /// Counts the result of a call that began at `began`. A window of runs goes first.
     #[inline]
     pub fn record(&mut self, now: Timestamp, began: Timestamp, mark: Mark) {
+        if let Window::Run(tally) = self {
+            tally.add_to_run(mark.signal);
+        } else {
+            self.book(now, began, mark);
+        }
+    }
+
+    #[inline(never)]
+    fn book(&mut self, now: Timestamp, began: Timestamp, mark: Mark) {
         match self {
             Window::Run(tally) => tally.add_to_run(mark.signal),
             Window::Lifetime(tally) => tally.add(mark),
@@ -199,17 +215,12 @@ impl Window {
     }
 
     /// Begins the next window if this one is over and its end also ends the generation; returns whether.
+    #[inline]
     pub(super) fn renew(&mut self, now: Timestamp) -> bool {
-        match self {
-            Window::Tumbling(tumbling, Renewal::Generation) => tumbling.catch_up(now),
-            Window::Tumbling(_, Renewal::Counts)
-            | Window::Run(_)
-            | Window::Lifetime(_)
-            | Window::Count(_)
-            | Window::Aligned(_)
-            | Window::Anchored(_)
-            | Window::Rolling(_)
-            | Window::Decaying(_) => false,
+        if let Window::Tumbling(tumbling, Renewal::Generation) = self {
+            tumbling.catch_up(now)
+        } else {
+            false
         }
     }
 }

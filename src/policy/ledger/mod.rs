@@ -251,6 +251,12 @@ impl Ledger {
     /// Sets `wanted` aside at every level, or says which cap refuses it.
     pub fn reserve(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Result<Hold, Denied> {
         self.quote(now, scopes, wanted)?;
+        Ok(self.hold(now, scopes, wanted))
+    }
+
+    /// Sets aside what [`Ledger::quote`] or [`Ledger::room`] has just allowed at this very instant; a cap is not
+    /// asked again.
+    pub fn hold(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Hold {
         let held = if self.mode == Reserve::Reserve { wanted } else { Amount::ZERO };
         let mut window = 0;
         for id in [Some(scopes.request), scopes.task, scopes.tenant].into_iter().flatten() {
@@ -261,7 +267,7 @@ impl Ledger {
                 window = account.current.window;
             }
         }
-        Ok(Hold { scopes: *scopes, reserved: wanted, window })
+        Hold { scopes: *scopes, reserved: wanted, window }
     }
 
     /// The receipt is in: charges `actual` to the window that reserved it and frees the rest.
