@@ -256,7 +256,8 @@ impl Ledger {
 
     /// Sets aside what [`Ledger::quote`] or [`Ledger::room`] has just allowed at this very instant; a cap is not
     /// asked again.
-    pub fn hold(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Hold {
+    pub(crate) fn hold(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Hold {
+        debug_assert!(self.quote(now, scopes, wanted).is_ok(), "what is held was allowed at this instant");
         let held = if self.mode == Reserve::Reserve { wanted } else { Amount::ZERO };
         let mut window = 0;
         for id in [Some(scopes.request), scopes.task, scopes.tenant].into_iter().flatten() {
