@@ -4,7 +4,7 @@
 use super::Judge;
 use super::book::{Ended, Phase};
 use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Weighed};
-use crate::gateway::{Action, Basis, Call, Candidate, Decision, FuseKind, Receipt, Request};
+use crate::gateway::{Action, Basis, Call, Candidate, Decision, FuseKind, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Settlement;
 use crate::policy::signal::Signal;
@@ -37,7 +37,7 @@ impl Observer for Judge<'_> {
             What::TaskEnded { task: _, end } => self.metrics.task_ended(end),
             What::Arrived { request, name } => self.arrived(entry, request, name),
             What::Abandoned { request } => self.book.abandon(entry, request),
-            What::Woke { wait } => self.book.wake(entry, wait),
+            What::Woke { wait } => self.woke(entry, wait),
             What::Operated { command } => self.book.operate(entry, command),
             What::CallBegun { call, request, route, credential, scripted } => {
                 self.begun(entry, (call, request), (route, credential), scripted);
@@ -61,6 +61,12 @@ impl Judge<'_> {
         self.laws.arrived(&self.book, entry, request.id);
         self.metrics.arrived(request.payer.tenant);
         self.book.arrive(entry, request, name);
+    }
+
+    #[inline(never)]
+    fn woke(&mut self, entry: &Entry<'_>, wait: Wait) {
+        self.laws.woke(&self.book, entry, wait);
+        self.book.wake(entry, wait);
     }
 
     #[inline(never)]
@@ -110,7 +116,7 @@ impl Judge<'_> {
         let weighed = Weighed::new(&self.book, entry.at, request, candidates);
         self.laws.considered(&self.book, entry, &weighed);
         self.metrics.considered(&self.book, &weighed);
-        self.book.consider(request, weighed.chosen, entry.at);
+        self.book.consider(request, weighed.chosen, weighed.reopens, entry.at);
     }
 
     fn acted(&mut self, entry: &Entry<'_>, action: &Action) {
@@ -197,8 +203,8 @@ impl Judge<'_> {
             Decision::Settled { call, basis, ref settlement } => {
                 self.settled(entry, call, basis, settlement);
             }
-            Decision::RetryScheduled { request, at, delay, hint: _, route, amount } => {
-                self.sleeps(entry, &Sleep { request, from: entry.at, at, delay, route, amount });
+            Decision::RetryScheduled { request, at, delay, hint, route, amount } => {
+                self.sleeps(entry, &Sleep { request, from: entry.at, at, delay, hint, route, amount });
             }
             Decision::WaitRefused { request, wait, left, why } => {
                 self.refuses_a_wait(entry, &RefusedWait { request, wait, left, why });
@@ -208,15 +214,17 @@ impl Judge<'_> {
                 self.laws.skips_a_hedge(&self.book, entry, request, why);
                 self.metrics.hedge_skipped(&self.book, request);
             }
-            Decision::Queued { request, waiting: _ } => {
-                self.laws.queued(&self.book, entry, request);
+            Decision::Queued { request, waiting } => {
+                self.laws.queued(&self.book, entry, request, waiting);
                 self.metrics.queued(&self.book, request);
+                self.book.queue(request);
             }
             Decision::Blew { fuse, request, calls } => self.blew(entry, fuse, request, calls),
             Decision::Classified { call, ref diagnosis } => {
                 self.laws.classified(&self.book, entry, call, diagnosis);
             }
-            Decision::Freed { .. } | Decision::TimedOut { .. } => {}
+            Decision::TimedOut { call, class } => self.laws.timed_out(&self.book, entry, call, class),
+            Decision::Freed { .. } => {}
         }
     }
 
@@ -241,6 +249,7 @@ impl Judge<'_> {
     fn sleeps(&mut self, entry: &Entry<'_>, sleep: &Sleep) {
         self.laws.sleeps(&self.book, entry, sleep);
         self.metrics.waits(&self.book, sleep.request);
+        self.book.sleep(sleep.request, sleep.at);
     }
 
     #[inline(never)]
