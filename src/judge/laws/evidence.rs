@@ -287,6 +287,7 @@ mod tests {
     use crate::gateway::{Candidate, Decision, Delivery, Freshness, Gate, Outcome, Verdict, WaitRefusal};
     use crate::judge::Law;
     use crate::judge::play::*;
+    use crate::policy::backoff::{Backoff, Growth, Jitter};
     use crate::policy::cooldown::Bench;
     use crate::policy::eligibility::{Reason, Reasons};
     use crate::policy::health::{Move, State};
@@ -375,6 +376,27 @@ mod tests {
         check(Law::TrueReasons, held, broken, "req/1 refuses to wait 500 ms with 1120 ms left");
         let held = refused(30_000, 30_000, WaitRefusal::Deadline);
         check(Law::TrueReasons, held, refused(500, 500, WaitRefusal::TooLong), "because of too_long");
+    }
+
+    #[test]
+    fn a_long_bench_of_another_is_no_excuse_for_a_wait_that_is_refused() {
+        let mut catalog = catalog();
+        catalog.limits.hint_max = MS(400);
+        let (growth, jitter) = (Growth::Fixed, Jitter::None);
+        catalog.limits.backoff = Some(Backoff { base: MS(100), growth, cap: MS(100), jitter });
+        let refused = |asked: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                let what = Bench::Credential(CredentialId(1));
+                play.decide(Decision::Benched { what, until: at(900_000), class: Class::RateLimit });
+                play.at(80).end_with(call, Some(Class::RateLimit), 0, Hint::After(MS(asked)));
+                let why = WaitRefusal::TooLong;
+                play.decide(Decision::WaitRefused { request: R, wait: MS(500), left: MS(1_120), why });
+            }
+        };
+        let says = "req/1 refuses to wait 500 ms with 1120 ms left, because of too_long";
+        check_in(&catalog, Law::TrueReasons, refused(500), refused(300), says);
     }
 
     #[test]
