@@ -81,6 +81,7 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn woke(&mut self, entry: &Entry<'_>, wait: Wait) {
+        self.laws.woke(&self.book, entry, wait);
         self.book.wake(entry, wait);
     }
 
@@ -136,7 +137,7 @@ impl Judge<'_> {
         let weighed = Weighed::new(&self.book, entry.at, request, candidates);
         self.laws.considered(&self.book, entry, &weighed);
         self.metrics.considered(&self.book, &weighed);
-        self.book.consider(request, weighed.chosen, entry.at);
+        self.book.consider(request, weighed.chosen, weighed.reopens, entry.at);
     }
 
     fn acted(&mut self, entry: &Entry<'_>, action: &Action) {
@@ -219,18 +220,19 @@ impl Judge<'_> {
             Decision::Settled { call, basis, ref settlement } => {
                 self.settled(entry, call, basis, settlement);
             }
-            Decision::RetryScheduled { request, at, delay, hint: _, route, amount } => {
-                self.sleeps(entry, &Sleep { request, from: entry.at, at, delay, route, amount });
+            Decision::RetryScheduled { request, at, delay, hint, route, amount } => {
+                self.sleeps(entry, &Sleep { request, from: entry.at, at, delay, hint, route, amount });
             }
             Decision::WaitRefused { request, wait, left, why } => {
                 self.refuses_a_wait(entry, &RefusedWait { request, wait, left, why });
             }
             Decision::Alerted { credential, failure: _ } => self.alerted(entry, credential),
             Decision::HedgeSkipped { request, why } => self.skips_a_hedge(entry, request, why),
-            Decision::Queued { request, waiting: _ } => self.queued(entry, request),
+            Decision::Queued { request, waiting } => self.queued(entry, request, waiting),
             Decision::Blew { fuse, request, calls } => self.blew(entry, fuse, request, calls),
             Decision::Classified { call, ref diagnosis } => self.classified(entry, call, diagnosis),
-            Decision::Freed { .. } | Decision::TimedOut { .. } => {}
+            Decision::TimedOut { call, class } => self.laws.timed_out(&self.book, entry, call, class),
+            Decision::Freed { .. } => {}
         }
     }
 
@@ -269,9 +271,10 @@ impl Judge<'_> {
     }
 
     #[inline(never)]
-    fn queued(&mut self, entry: &Entry<'_>, request: RequestId) {
-        self.laws.queued(&self.book, entry, request);
+    fn queued(&mut self, entry: &Entry<'_>, request: RequestId, waiting: u32) {
+        self.laws.queued(&self.book, entry, request, waiting);
         self.metrics.queued(&self.book, request);
+        self.book.queue(request);
     }
 
     #[inline(never)]
@@ -289,6 +292,7 @@ impl Judge<'_> {
     fn sleeps(&mut self, entry: &Entry<'_>, sleep: &Sleep) {
         self.laws.sleeps(&self.book, entry, sleep);
         self.metrics.waits(&self.book, sleep.request);
+        self.book.sleep(sleep.request, sleep.at);
     }
 
     #[inline(never)]

@@ -88,6 +88,13 @@ pub(crate) fn catalog() -> Catalog {
     catalog
 }
 
+/// The same without a word about its breakers.
+pub(crate) fn undeclared() -> Catalog {
+    let mut catalog = catalog();
+    catalog.machines.breaker = None;
+    catalog
+}
+
 pub(crate) fn envelope() -> Envelope {
     Envelope {
         capabilities: Set64::of(0),

@@ -137,7 +137,11 @@ fn weather(change: impl Fn(&mut Setup), breaks: &[Law]) -> VariantVerdict {
         let mut setup = storm(seed);
         change(&mut setup);
         setup.catalog.machines = Machines::of(&setup.policy);
-        setup.catalog.limits.cooldown = setup.policy.cooldown;
+        let (limits, policy) = (&mut setup.catalog.limits, &setup.policy);
+        (limits.cooldown, limits.timeouts) = (policy.cooldown, policy.timeouts);
+        limits.receipt_max = policy.budget.receipt_max;
+        limits.backoff = Some(policy.retry.backoff);
+        limits.hedge = policy.hedge.map(|hedge| hedge.after);
         let mut judge = Judge::new(&setup.catalog, &[], 0, seed);
         let ending = run(&setup, &mut judge);
         verdict.merge(&judge.finish(&ending));

@@ -55,6 +55,25 @@ impl Default for Backoff {
 
 /// The wait after the `nth` failure (from one), spread by a uniform `draw`. Never above the cap.
 pub fn delay(backoff: &Backoff, nth: u32, draw: u64) -> Duration {
+    let (least, most) = ends(backoff, nth);
+    let wait = match backoff.jitter {
+        Jitter::None => most,
+        Jitter::Full | Jitter::Equal | Jitter::PlusMinus(_) => {
+            least.saturating_add(below(draw, (most - least).saturating_add(1)))
+        }
+    };
+    Duration::from_nanos(wait.min(backoff.cap.nanos()))
+}
+
+/// The shortest and the longest wait after the `nth` failure (from one).
+pub fn bounds(backoff: &Backoff, nth: u32) -> (Duration, Duration) {
+    let (least, most) = ends(backoff, nth);
+    let capped = |wait: u64| Duration::from_nanos(wait.min(backoff.cap.nanos()));
+    (capped(least), capped(most))
+}
+
+/// Between which waits the jitter spreads, before the cap is looked at again.
+fn ends(backoff: &Backoff, nth: u32) -> (u64, u64) {
     let cap = backoff.cap.nanos();
     let base = backoff.base.nanos();
     let grown = match backoff.growth {
@@ -63,16 +82,16 @@ pub fn delay(backoff: &Backoff, nth: u32, draw: u64) -> Duration {
         Growth::Exponential(factor) => grow(base, factor, nth.saturating_sub(1), cap),
     }
     .min(cap);
-    let spread = match backoff.jitter {
-        Jitter::None => grown,
-        Jitter::Full => below(draw, grown.saturating_add(1)),
-        Jitter::Equal => grown / 2 + below(draw, (grown - grown / 2).saturating_add(1)),
+    match backoff.jitter {
+        Jitter::None => (grown, grown),
+        Jitter::Full => (0, grown),
+        Jitter::Equal => (grown / 2, grown),
         Jitter::PlusMinus(share) => {
             let half = share.of(grown);
-            grown.saturating_sub(half).saturating_add(below(draw, half.saturating_mul(2).saturating_add(1)))
+            let least = grown.saturating_sub(half);
+            (least, least.saturating_add(half.saturating_mul(2)))
         }
-    };
-    Duration::from_nanos(spread.min(cap))
+    }
 }
 
 /// `base · factorⁿ`, rounded down after each step as the libraries do; stops at the cap.
@@ -127,5 +146,15 @@ mod tests {
         assert_eq!((with(Jitter::Equal, 0), with(Jitter::Equal, u64::MAX)), (ms(50), ms(100)));
         let quarter = Jitter::PlusMinus(Ratio::percent(25));
         assert_eq!((with(quarter, 0), with(quarter, u64::MAX)), (ms(75), ms(125)));
+    }
+
+    #[test]
+    fn the_bounds_are_the_shortest_and_the_longest_wait_that_can_be_drawn() {
+        let jitters = [Jitter::None, Jitter::Full, Jitter::Equal, Jitter::PlusMinus(Ratio::percent(30))];
+        for (jitter, nth) in jitters.into_iter().flat_map(|jitter| (1..8).map(move |nth| (jitter, nth))) {
+            let backoff = Backoff { jitter, ..Backoff::default() };
+            let drawn = (delay(&backoff, nth, 0), delay(&backoff, nth, u64::MAX));
+            assert_eq!(bounds(&backoff, nth), drawn, "{jitter:?}, {nth}");
+        }
     }
 }

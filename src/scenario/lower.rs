@@ -88,6 +88,8 @@ fn limits(world: &World) -> Limits {
         legs_max: policy.hedge.map_or(1, |hedge| hedge.legs_max),
         attempt_max: policy.budget.attempt_max,
         hint_max: policy.retry.hint_max,
+        backoff: Some(policy.retry.backoff),
+        hedge: policy.hedge.map(|hedge| hedge.after),
         timeouts: policy.timeouts,
         receipt_max: policy.budget.receipt_max,
         cooldown: policy.cooldown,

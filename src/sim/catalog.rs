@@ -2,7 +2,9 @@
 //! every trace, and what the judge judges by. A position in a list is the id.
 
 use crate::gateway::{Cooldown, FuseScope, Policy, Timeouts};
+use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::Offer;
+use crate::policy::hedge::After;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
 use crate::policy::{breaker, health};
@@ -195,6 +197,10 @@ pub struct Limits {
     pub attempt_max: Amount,
     /// The longest wait that a response may ask for and get.
     pub hint_max: Duration,
+    /// How long is waited before another attempt; `None` if nothing is declared.
+    pub backoff: Option<Backoff>,
+    /// When another leg is started; `None` is never.
+    pub hedge: Option<After>,
     /// When a call is stopped.
     pub timeouts: Timeouts,
     /// How long the receipt of a stopped call is waited for.
@@ -247,6 +253,8 @@ impl Default for Limits {
             legs_max: 1,
             attempt_max: Amount::MAX,
             hint_max: Duration::MAX,
+            backoff: None,
+            hedge: None,
             timeouts: Timeouts::default(),
             receipt_max: Duration::MAX,
             cooldown: Cooldown::default(),

@@ -167,6 +167,26 @@ fields! {
     Reserve "reserve" Word
     /// The longest wait that a response may ask for and get.
     HintMax "hint_max_ns" Span
+    /// How the wait before another attempt grows.
+    Backoff "backoff" Word
+    /// That wait after the first failure, before it is spread.
+    BackoffBase "backoff_base_ns" Span
+    /// By what it is multiplied after each failure: the numerator.
+    BackoffTimes "backoff_times" Count
+    /// The denominator.
+    BackoffTimesOf "backoff_times_of" Count
+    /// The longest such wait.
+    BackoffMax "backoff_max_ns" Span
+    /// How it is spread, if it is.
+    Jitter "jitter" Word
+    /// Within which share of the wait: the numerator.
+    JitterShare "jitter_share" Count
+    /// The denominator.
+    JitterShareOf "jitter_share_of" Count
+    /// From a leg's beginning to the next one's.
+    HedgeAfter "hedge_after_ns" Span
+    /// At least that, where it is a latency that is measured.
+    HedgeAfterLeast "hedge_after_least_ns" Span
     /// From a call to its end.
     AttemptTimeout "attempt_timeout_ns" Span
     /// From a call to the first byte of a stream.

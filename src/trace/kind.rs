@@ -53,7 +53,9 @@ kinds! {
     /// The limits that the policy promises to keep, and the versions.
     DeclaredLimits "declared_limits" World [
         AttemptsMax CallsPerRouteMax SeeksMax LegsMax AttemptCostMax AttemptTokensMax ReserveRetries Reserve
-        HintMax AttemptTimeout FirstByteTimeout IdleTimeout ReceiptMax RateLimitCooldown QuotaCooldown RouteLegsMax TaskLegsMax TenantLegsMax
+        HintMax Backoff BackoffBase BackoffTimes BackoffTimesOf BackoffMax Jitter JitterShare JitterShareOf
+        HedgeAfter HedgeAfterLeast AttemptTimeout FirstByteTimeout IdleTimeout ReceiptMax RateLimitCooldown
+        QuotaCooldown RouteLegsMax TaskLegsMax TenantLegsMax
         QueueMax CallsPerTask CallsPerRun TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
         UnhealthyAfter HealthCooldown OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize
         BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter

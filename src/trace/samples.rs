@@ -4,6 +4,7 @@
 use crate::gateway::*;
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::{Envelope, Offer, Reason, Reasons};
+use crate::policy::hedge::After;
 use crate::policy::ledger::{Amount, Denied, Level, Settlement, Unit};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::signal::Signal;
@@ -109,7 +110,13 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
         SourceFact { name: name("plan"), kind: SourceKind::Step { job: 1, times: 1 } },
         SourceFact { name: name("act"), kind: SourceKind::Step { job: 1, times: 5 } },
     ];
-    catalog.limits = Limits { attempts_max: 2, attempt_max: cap, hint_max: ms(60_000), ..Limits::default() };
+    catalog.limits = Limits {
+        attempts_max: 2,
+        attempt_max: cap,
+        hint_max: ms(60_000),
+        hedge: Some(After::Fixed(ms(200))),
+        ..Limits::default()
+    };
     catalog.quotas =
         vec![QuotaFact { project: ProjectId(0), model: Some(ModelId(0)), limit: 500, used: 120 }];
     catalog.versions = Versions {

@@ -64,6 +64,7 @@ impl Book<'_> {
 
     /// The gateway answers a request, or closes it.
     pub(in crate::judge) fn go_to(&mut self, request: RequestId, phase: Phase) {
+        self.quit(request);
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.phase = phase;
         }
@@ -140,6 +141,13 @@ impl Book<'_> {
     /// The gateway leaves something alone for a time.
     pub(in crate::judge) fn bench(&mut self, what: Bench, until: Timestamp) {
         self.benches.set(what, until);
+    }
+
+    /// A request sleeps.
+    pub(in crate::judge) fn sleep(&mut self, request: RequestId, until: Timestamp) {
+        if let Some(page) = self.requests.get_mut(request.index()) {
+            page.sleeps_until = Some(until);
+        }
     }
 
     /// A request refuses to wait.

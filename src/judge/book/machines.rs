@@ -2,7 +2,7 @@
 //! gateway tells of its own is held against them.
 
 use crate::gateway::{Action, Decision, Freshness};
-use crate::policy::breaker::{Admission, Breaker, Era, Sample, Transition};
+use crate::policy::breaker::{Admission, Breaker, Era, Sample, State, Transition};
 use crate::policy::health::{Health, Move};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
@@ -15,6 +15,8 @@ pub struct Machines {
     /// One a fault domain; none if the policy has no breaker.
     breakers: Vec<Breaker>,
     healths: Vec<Health>,
+    /// How many breakers are not closed.
+    ajar: u32,
     /// The moves that must be told next, and the one that was told before the call that makes it.
     breaker_due: Option<(BreakerId, Transition)>,
     health_due: Option<(HealthId, Move)>,
@@ -57,9 +59,34 @@ impl Machines {
         Machines {
             breakers: breakers.map(|config| Breaker::new(config, Timestamp::ZERO)).collect(),
             healths: vec![Health::default(); facts.healths.len()],
+            ajar: 0,
             breaker_due: None,
             health_due: None,
             announced: None,
+        }
+    }
+
+    /// A breaker as it must stand; `None` if none is declared.
+    #[inline]
+    pub fn breaker(&self, id: BreakerId) -> Option<&Breaker> {
+        self.breakers.get(id.index())
+    }
+
+    /// A health state as it must stand.
+    pub fn health(&self, id: HealthId) -> Option<&Health> {
+        self.healths.get(id.index())
+    }
+
+    /// Whether every breaker lets everything through.
+    #[inline]
+    pub const fn are_closed(&self) -> bool {
+        self.ajar == 0
+    }
+
+    /// A breaker moved.
+    fn turn(&mut self, moved: Option<Transition>) {
+        if let Some(Transition { from, to, .. }) = moved {
+            self.ajar = self.ajar + u32::from(to != State::Closed) - u32::from(from != State::Closed);
         }
     }
 
@@ -72,6 +99,7 @@ impl Machines {
         };
         let (admission, moved) = breaker.admit(at);
         let era = breaker.era(at);
+        self.turn(moved);
         if moved.map(|moved| (id, moved)) != announced {
             return (Some(era), Entrance::Moved(moved));
         }
@@ -100,6 +128,7 @@ impl Machines {
             let moved = machine.record(at, era, Sample { signal, elapsed: at.since(begun) });
             breaker_failures = machine.failures(at);
             self.breaker_due = moved.map(|moved| (breaker, moved));
+            self.turn(moved);
         }
         let mut health_failures = 0;
         if let Some(machine) = self.healths.get_mut(health.index()) {
@@ -123,6 +152,7 @@ impl Machines {
     /// An operator resets a breaker.
     pub(super) fn reset_breaker(&mut self, at: Timestamp, id: BreakerId) {
         let moved = self.breakers.get_mut(id.index()).and_then(|breaker| breaker.reset(at));
+        self.turn(moved);
         self.breaker_due = moved.map(|moved| (id, moved));
     }
 

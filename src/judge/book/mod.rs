@@ -6,19 +6,23 @@ mod alerts;
 mod benches;
 mod claims;
 mod cooldowns;
+mod gates;
 mod machines;
 mod money;
 mod pages;
 mod scopes;
 mod update;
+mod waiting;
 
 pub use alerts::Alerts;
 pub use benches::Benches;
 pub use cooldowns::DueBench;
+pub use gates::{Opening, Shut};
 pub use machines::{Entrance, Machines, Reckoned};
 pub use money::{Account, Refusal};
 pub use pages::*;
 pub use scopes::*;
+pub use waiting::{InVain, Place, Setback};
 
 use crate::gateway::{FuseScope, Payer};
 use crate::policy::breaker;
@@ -334,8 +338,12 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Whether a breaker lets a call through at `at`, whatever else there is.
+    /// Whether a breaker lets a call through at `at`, whatever else there is. Where no breaker is declared the word of
+    /// the gateway is all there is.
     pub fn passage(&self, id: BreakerId, at: Timestamp) -> Passage {
+        if let Some(breaker) = self.machines.breaker(id) {
+            return if breaker.is_closed() || breaker.permits(at) { Passage::Open } else { Passage::Shut };
+        }
         let breaker = self.breakers.get(id.index()).copied().unwrap_or_default();
         match breaker.state {
             breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Passage::Open,
@@ -384,6 +392,7 @@ impl<'a> Book<'a> {
             page.is_none_or(|page| page.attempts < limits.calls_per_route_max && page.legs == 0);
         let tokens = page.map_or(0, |page| page.estimate);
         self.ajar == 0
+            && self.machines.are_closed()
             && has_slots
             && is_unhurried
             && !self.benches.is_any(at)

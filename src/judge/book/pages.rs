@@ -9,7 +9,7 @@ use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, Name, RequestId, RouteId, Timestamp};
 
-use super::{Account, Slot};
+use super::{Account, InVain, Place, Setback, Slot};
 
 /// How far a request has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +80,16 @@ pub struct RequestPage {
     pub reserved: Option<(RouteId, Amount)>,
     /// The route that its last look chose and that was not called yet, and when.
     pub choice: Option<(RouteId, Timestamp)>,
+    /// Its last look, if that chose none, and no call of it has failed since.
+    pub in_vain: Option<InVain>,
+    /// The last failure of a call that was wanted, as the gateway was told of it.
+    pub setback: Option<Setback>,
+    /// When its last call began.
+    pub last_begun: Timestamp,
+    /// Until when it sleeps.
+    pub sleeps_until: Option<Timestamp>,
+    /// Whether it waits for a slot.
+    pub place: Place,
     /// When it last refused to wait.
     pub wait_refused: Option<Timestamp>,
     /// Looks at the routes.
@@ -119,6 +129,11 @@ impl RequestPage {
             abandoned: None,
             reserved: None,
             choice: None,
+            in_vain: None,
+            setback: None,
+            last_begun: Timestamp::ZERO,
+            sleeps_until: None,
+            place: Place::Nowhere,
             wait_refused: None,
             looks: 0,
         }

@@ -1,10 +1,10 @@
 //! What is counted for more than one request: calls and legs of a task and of the run, legs on a route and for a
 //! tenant, and what a true terminal fault closes.
 
-use super::{Account, Book, CallPhase, Fault, RequestPage};
+use super::{Account, Book, CallPhase, Fault, Place, RequestPage};
 use crate::gateway::{FuseKind, FuseScope, Payer};
 use crate::sim::{Catalog, TaskName};
-use crate::units::{CallId, CredentialId, RouteId, TaskId};
+use crate::units::{CallId, CredentialId, RequestId, RouteId, TaskId};
 
 /// A task.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,8 @@ pub enum Slot {
 pub struct RunPage {
     /// Calls begun.
     pub calls: u64,
+    /// Requests that wait for a slot.
+    pub waiting: u32,
     /// Its fuse, as the gateway says.
     pub fuse: Fuse,
     /// The first true terminal fault, if such a fault stops the run: what is blown stays so, by its name.
@@ -76,6 +78,7 @@ impl RunPage {
     pub(super) fn new(facts: &Catalog) -> RunPage {
         RunPage {
             calls: 0,
+            waiting: 0,
             fuse: Fuse::Whole,
             terminal: None,
             accounts: vec![None; facts.projects.len()],
@@ -125,6 +128,27 @@ impl Book<'_> {
     /// Whether no slot is free on a route.
     pub fn is_full(&self, route: RouteId) -> bool {
         self.legs_on(route) >= self.facts.limits.route_legs_max
+    }
+
+    /// A request waits for a slot.
+    pub(in crate::judge) fn queue(&mut self, request: RequestId) {
+        if let Some(page) = self.requests.get_mut(request.index())
+            && page.place == Place::Nowhere
+        {
+            page.place = Place::InTheQueue;
+            self.run.waiting += 1;
+        }
+    }
+
+    /// It does not, or no longer: it looks again, or is answered.
+    #[inline]
+    pub(super) fn quit(&mut self, request: RequestId) {
+        if let Some(page) = self.requests.get_mut(request.index())
+            && page.place == Place::InTheQueue
+        {
+            page.place = Place::Nowhere;
+            self.run.waiting -= 1;
+        }
     }
 
     /// A call takes its slots and is counted. Tells which user of its slot the task is.

@@ -72,10 +72,18 @@ impl Book<'_> {
     }
 
     /// The gateway looked at the routes.
-    pub(in crate::judge) fn consider(&mut self, request: RequestId, chosen: Option<RouteId>, at: Timestamp) {
+    pub(in crate::judge) fn consider(
+        &mut self,
+        request: RequestId,
+        chosen: Option<RouteId>,
+        reopens: Option<Timestamp>,
+        at: Timestamp,
+    ) {
+        self.quit(request);
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.looks += 1;
             page.choice = chosen.map(|route| (route, at));
+            page.in_vain = if chosen.is_none() { Some(InVain { at, reopens }) } else { None };
         }
     }
 
@@ -104,16 +112,21 @@ impl Book<'_> {
             Wait::Attempt(call) => (call, Class::AttemptTimeout),
             Wait::FirstByte(call) => (call, Class::FirstByteTimeout),
             Wait::Idle(call) => (call, Class::IdleTimeout),
-            Wait::Deadline(_) | Wait::Receipt(_) | Wait::Health(_) | Wait::Hedge(_) | Wait::Retry(_) => {
+            Wait::Retry(request) => {
+                if let Some(page) = self.requests.get_mut(request.index()) {
+                    page.sleeps_until = None;
+                }
                 return;
             }
+            Wait::Deadline(_) | Wait::Receipt(_) | Wait::Health(_) | Wait::Hedge(_) => return,
         };
         let Some(page) = self.calls.get_mut(call.index()).filter(|page| page.is_wanted()) else { return };
         page.fired = Some(class);
         let fault =
             Fault { class, code: None, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
-        let (request, serial) = (page.request, page.serial);
+        let (request, serial, route) = (page.request, page.serial, page.route);
         self.fail(request, serial, fault, 1);
+        self.set_back((request, serial), Setback { route, class, hint: None, at: entry.at });
     }
 
     /// A request has met a true failure; so many of its legs in flight are the one that met it.
@@ -133,6 +146,14 @@ impl Book<'_> {
             if fault.leg == Leg::Needed || fault.class == Class::PolicyRefusal {
                 page.stop.get_or_insert(fault);
             }
+        }
+    }
+
+    /// The gateway is told of a failure.
+    fn set_back(&mut self, (request, serial): (RequestId, u64), setback: Setback) {
+        let page = self.requests.get_mut(request.index()).filter(|page| page.serial == serial);
+        if let Some(page) = page {
+            (page.setback, page.in_vain) = (Some(setback), None);
         }
     }
 
@@ -183,6 +204,7 @@ impl Book<'_> {
         let Some(page) = self.requests.get_mut(request.index()) else { return era.1 };
         let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
         page.attempts += 1;
+        page.last_begun = entry.at;
         page.hedges += u32::from(leg == Leg::Optional);
         page.legs += 1;
         page.unsettled += 1;
@@ -296,11 +318,20 @@ impl Book<'_> {
                 self.alerts.meet(class, key, entry.seq);
             }
         }
-        if let Answer::Failed(diagnosis) = &receipt.result {
-            self.listen(entry, call, diagnosis);
-            if was_wanted {
-                self.expect_bench(entry, call, diagnosis);
+        let mut setback = Setback { route, class: Class::Cancelled, hint: None, at: entry.at };
+        match &receipt.result {
+            Answer::Answered => return,
+            Answer::Cancelled => {}
+            Answer::Failed(told) => {
+                self.listen(entry, call, told);
+                if was_wanted {
+                    self.expect_bench(entry, call, told);
+                }
+                (setback.class, setback.hint) = (told.class, told.hint.instant(entry.at));
             }
+        }
+        if was_wanted {
+            self.set_back((request, serial), setback);
         }
     }
 

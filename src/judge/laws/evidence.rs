@@ -1,11 +1,11 @@
 //! Laws about evidence: reasons, refusals, causes.
 
 use super::Ruling;
+use super::openings::{is_gated, opens_at_another_instant, reopens};
 use super::replies::Reply;
-use crate::gateway::{Candidate, Gate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Book, Passage, Truth};
+use crate::gateway::{Candidate, Outcome, Verdict, WaitRefusal};
+use crate::judge::book::{Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
-use crate::policy::health::State;
 use crate::sim::{Entry, What};
 use crate::units::{Duration, Money, RequestId, RouteId, Timestamp};
 
@@ -27,6 +27,8 @@ pub(in crate::judge) struct Weighed<'b> {
     pub(in crate::judge) fit: Fit,
     /// The route that is chosen.
     pub(in crate::judge) chosen: Option<RouteId>,
+    /// If none is: when the first of those opens that are closed for now.
+    pub(in crate::judge) reopens: Option<Timestamp>,
 }
 
 /// How the verdicts on all routes fit the truth.
@@ -76,15 +78,16 @@ impl<'b> Weighed<'b> {
                     && truth.reasons.is_empty()
                     && candidate.route.index() == at
                     && candidate.worst_case == truth.worst_case
-                    && candidate.health == health_of(book, candidate.route)
+                    && candidate.health == book.health_of(candidate.route)
             })
             && (usable == 0 || (chosen.is_some() && book.is_calm(request, dearest, at)));
         if is_exact {
-            return Weighed { request, candidates, truths, fit: Fit::Exact, chosen };
+            return Weighed { request, candidates, truths, fit: Fit::Exact, chosen, reopens: None };
         }
         let is_chosen = |candidate: &&Candidate| matches!(candidate.verdict, Verdict::Chosen { .. });
         let chosen = candidates.iter().find(is_chosen).map(|candidate| candidate.route);
-        Weighed { request, candidates, truths, fit: Fit::Unclear, chosen }
+        let reopens = if chosen.is_none() { reopens(book, at, candidates) } else { None };
+        Weighed { request, candidates, truths, fit: Fit::Unclear, chosen, reopens }
     }
 }
 
@@ -163,7 +166,13 @@ fn flaw(
                 .map(|why| format!("{} can be called, although {why}", name()));
             return closed.or_else(|| mistaken_health(book, candidate));
         }
-        Verdict::Gated { gate, .. } => is_gated(book, at, request, route, gate),
+        Verdict::Gated { gate, retry_at } => {
+            let is_gated = is_gated(book, at, request, route, gate);
+            if is_gated && let Some(flaw) = opens_at_another_instant(book, at, route, gate, retry_at) {
+                return Some(flaw);
+            }
+            is_gated
+        }
         Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
         Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,
         Verdict::Unaffordable { level } => {
@@ -180,34 +189,13 @@ fn flaw(
     })
 }
 
-/// Whether a gate that is told is closed.
-fn is_gated(book: &Book<'_>, at: Timestamp, id: RequestId, route: RouteId, gate: Gate) -> bool {
-    match gate {
-        // Both may be closed, whichever is told.
-        Gate::Breaker => {
-            book.route(route).is_some_and(|fact| book.passage(fact.breaker, at) != Passage::Open)
-        }
-        Gate::Cooldown => book.is_benched(route, at),
-        Gate::Concurrency => {
-            book.is_full(route) || book.request(id).is_some_and(|page| book.is_full_for(&page.payer))
-        }
-        Gate::Health => health_of(book, route) == State::Unhealthy,
-        Gate::Fuse(failure) => book.all_closed(route).is_some_and(|fault| fault.is_named(failure)),
-    }
-}
-
 /// A route that can be called is told with the health that it has.
 fn mistaken_health(book: &Book<'_>, candidate: &Candidate) -> Option<String> {
-    let (told, truth) = (candidate.health, health_of(book, candidate.route));
+    let (told, truth) = (candidate.health, book.health_of(candidate.route));
     (told != truth).then(|| {
         let name = book.route_name(candidate.route);
         format!("{name} is told as {}, its health is {}", told.label(), truth.label())
     })
-}
-
-fn health_of(book: &Book<'_>, route: RouteId) -> State {
-    let page = book.route(route).and_then(|fact| book.health(fact.health));
-    page.map_or(State::Healthy, |page| page.state)
 }
 
 fn words(reasons: Reasons) -> String {
@@ -246,24 +234,6 @@ fn awaits_in_vain(book: &Book<'_>, id: RequestId, route: RouteId, at: Timestamp)
     book.request(id).is_some_and(|page| {
         page.wait_refused == Some(at) && page.last.is_some_and(|fault| fault.route == route)
     })
-}
-
-/// A wait is refused only if it does not fit the deadline, or if a response truly asked for too much, or what is
-/// waited for is benched for too long.
-pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWait) -> Ruling {
-    let Some(page) = book.request(refused.request) else { return Ruling::Silent };
-    let left = page.deadline.since(at);
-    let hint = book.routes().map(|route| book.tried(refused.request, route).hint).max().unwrap_or_default();
-    let asked = book.told.latest().max(book.benches.latest()).max(hint).since(at);
-    let is_true = refused.left == left
-        && match refused.why {
-            WaitRefusal::Deadline => refused.wait >= left,
-            WaitRefusal::TooLong => asked.min(refused.wait) > book.facts.limits.hint_max,
-        };
-    Ruling::unless((!is_true).then_some(move || {
-        let (who, why) = (book.request_name(refused.request), refused.why.label());
-        format!("{who} refuses to wait {} with {left} left, because of {why}", refused.wait)
-    }))
 }
 
 /// Whether an entry stands where and when it must, with a cause that it may have.
@@ -313,13 +283,15 @@ const fn needs_a_cause(what: &What<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::gateway::{Candidate, Decision, Delivery, Gate, Outcome, Verdict, WaitRefusal};
+    use crate::gateway::{Candidate, Decision, Delivery, Freshness, Gate, Outcome, Verdict, WaitRefusal};
     use crate::judge::Law;
     use crate::judge::play::*;
+    use crate::policy::backoff::{Backoff, Growth, Jitter};
     use crate::policy::cooldown::Bench;
     use crate::policy::eligibility::{Reason, Reasons};
     use crate::policy::health::{Move, State};
     use crate::policy::ledger::Level;
+    use crate::policy::signal::Signal;
     use crate::policy::taxonomy::{Class, Hint};
     use crate::sim::What;
     use crate::units::{CredentialId, HealthId, RouteId};
@@ -368,20 +340,24 @@ mod tests {
 
     #[test]
     fn a_route_that_can_be_called_is_told_with_its_health() {
+        let mut catalog = catalog();
+        catalog.machines.health.unhealthy_after = 1;
         let sick = |told: State| {
             move |play: &mut Play<'_>| {
-                let (from, to) = (State::Degraded, State::Unhealthy);
-                let moved = Move { from, to, until: Some(at(60_000)) };
-                play.decide(Decision::HealthMoved { health: HealthId(0), moved });
-                play.arrive(Delivery::Whole).consider(|candidate| {
-                    if candidate.route == A {
-                        candidate.health = told;
-                    }
-                });
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                play.at(80).end(call, Some(Class::Overload), 0);
+                play.tell(call, (Some(Class::Overload), Signal::Bad), Freshness::Fresh, 1).consider(
+                    |candidate| {
+                        if candidate.route == A {
+                            candidate.health = told;
+                        }
+                    },
+                );
             }
         };
         let says = "for req/1, alpha is told as HEALTHY, its health is UNHEALTHY";
-        check(Law::TrueReasons, sick(State::Unhealthy), sick(State::Healthy), says);
+        check_in(&catalog, Law::TrueReasons, sick(State::Unhealthy), sick(State::Healthy), says);
     }
 
     #[test]
@@ -399,6 +375,27 @@ mod tests {
         check(Law::TrueReasons, held, broken, "req/1 refuses to wait 500 ms with 1120 ms left");
         let held = refused(30_000, 30_000, WaitRefusal::Deadline);
         check(Law::TrueReasons, held, refused(500, 500, WaitRefusal::TooLong), "because of too_long");
+    }
+
+    #[test]
+    fn a_long_bench_of_another_is_no_excuse_for_a_wait_that_is_refused() {
+        let mut catalog = catalog();
+        catalog.limits.hint_max = MS(400);
+        let (growth, jitter) = (Growth::Fixed, Jitter::None);
+        catalog.limits.backoff = Some(Backoff { base: MS(100), growth, cap: MS(100), jitter });
+        let refused = |asked: u64| {
+            move |play: &mut Play<'_>| {
+                play.arrive(Delivery::Whole);
+                let call = play.call(R, A);
+                let what = Bench::Credential(CredentialId(1));
+                play.decide(Decision::Benched { what, until: at(900_000), class: Class::RateLimit });
+                play.at(80).end_with(call, Some(Class::RateLimit), 0, Hint::After(MS(asked)));
+                let why = WaitRefusal::TooLong;
+                play.decide(Decision::WaitRefused { request: R, wait: MS(500), left: MS(1_120), why });
+            }
+        };
+        let says = "req/1 refuses to wait 500 ms with 1120 ms left, because of too_long";
+        check_in(&catalog, Law::TrueReasons, refused(500), refused(300), says);
     }
 
     #[test]

@@ -23,50 +23,6 @@ pub(in crate::judge) struct Told {
     pub(in crate::judge) health_failures: u32,
 }
 
-pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
-    let Some(page) = begun.fact.and_then(|fact| book.breaker(fact.breaker)) else {
-        return Ruling::Silent;
-    };
-    let (who, route) = (|| book.request_name(begun.request), || book.route_name(begun.route));
-    match page.state {
-        breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Ruling::Silent,
-        breaker::State::Open | breaker::State::ForcedOpen if page.is_open_at(begun.at) => {
-            Ruling::broken(move || format!("{} calls {} while its breaker is OPEN", who(), route()))
-        }
-        breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
-        breaker::State::HalfOpen => {
-            let allowed = book.facts.limits.probes_max;
-            let probes = begun.fact.map_or(0, |fact| book.probes(fact.breaker, begun.at));
-            Ruling::unless(
-                (probes >= allowed).then_some(move || {
-                    format!("{} is probe {} of {allowed} at {}", who(), probes + 1, route())
-                }),
-            )
-        }
-    }
-}
-
-/// Every move to OPEN puts the law to the test; no move leaves it early.
-pub(super) fn opens_in_time(
-    book: &Book<'_>,
-    at: Timestamp,
-    id: BreakerId,
-    transition: &breaker::Transition,
-) -> Ruling {
-    match transition.to {
-        breaker::State::Open | breaker::State::ForcedOpen => Ruling::Held,
-        breaker::State::Closed
-        | breaker::State::HalfOpen
-        | breaker::State::Disabled
-        | breaker::State::MetricsOnly => {
-            let early = book.breaker(id).is_some_and(|page| page.is_open_at(at));
-            Ruling::unless(early.then_some(move || {
-                format!("the breaker {} leaves OPEN before its cooldown is over", breaker_name(book, id))
-            }))
-        }
-    }
-}
-
 pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     if !book.benches.is_any(begun.at) {
         return Ruling::Silent;
@@ -235,13 +191,13 @@ fn describe(book: &Book<'_>, call: CallId) -> String {
     format!("{class} of {} on {}", book.name(page.name), book.route_name(page.route))
 }
 
-fn breaker_name<'a>(book: &'a Book<'_>, id: BreakerId) -> &'a str {
+pub(super) fn breaker_name<'a>(book: &'a Book<'_>, id: BreakerId) -> &'a str {
     book.facts.breakers.get(id.index()).map_or("", |name| book.facts.names.text(*name))
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::gateway::{Action, Command, Decision, Delivery, Freshness, Wait};
+    use crate::gateway::{Command, Decision, Delivery, Freshness, Wait};
     use crate::judge::Law;
     use crate::judge::play::*;
     use crate::policy::breaker::{State, Transition};
@@ -278,47 +234,6 @@ mod tests {
         let call = play.call(R, A);
         play.at(80).end(call, Some(truth), 0);
         call
-    }
-
-    #[test]
-    fn no_call_passes_an_open_breaker_and_probes_are_few() {
-        let probed = |probes: u32| {
-            move |play: &mut Play<'_>| {
-                play.arrive(Delivery::Whole).decide(moved(State::Closed, State::Open));
-                play.at(5_000).decide(moved(State::Open, State::HalfOpen));
-                for _ in 0..probes {
-                    play.call(R, A);
-                }
-            }
-        };
-        check(Law::BreakerRespected, probed(1), probed(2), "req/1 is probe 2 of 1 at alpha");
-        let knocks = |play: &mut Play<'_>| {
-            play.arrive(Delivery::Whole).decide(moved(State::Closed, State::Open));
-            play.at(4_999).call(R, A);
-        };
-        check(Law::BreakerRespected, probed(1), knocks, "req/1 calls alpha while its breaker is OPEN");
-        let early = |play: &mut Play<'_>| {
-            play.decide(moved(State::Closed, State::Open));
-            play.at(4_999).decide(moved(State::Open, State::HalfOpen));
-        };
-        check(Law::BreakerRespected, probed(1), early, "leaves OPEN before its cooldown is over");
-    }
-
-    #[test]
-    fn a_probe_that_was_cancelled_probes_nothing_any_more() {
-        let held = |play: &mut Play<'_>| {
-            play.arrive(Delivery::Whole).decide(moved(State::Closed, State::Open));
-            play.at(5_000).decide(moved(State::Open, State::HalfOpen));
-            let call = play.call(R, A);
-            play.act(Action::Cancel { call, why: Class::Cancelled });
-            play.call(R, A);
-        };
-        let broken = |play: &mut Play<'_>| {
-            play.decide(moved(State::Open, State::HalfOpen)).arrive(Delivery::Whole);
-            play.call(R, A);
-            play.call(R, A);
-        };
-        check(Law::BreakerRespected, held, broken, "probe 2 of 1");
     }
 
     #[test]

@@ -90,7 +90,7 @@ laws! {
         "No retry on a target is planned before the instant that its response asked for."
     SleepsHaveAQuote "sleeps_have_a_quote"
         "A backoff is slept only for a route that is eligible, affordable and open at its end, within \
-         all limits."
+         all limits, and for as long as is declared or asked for."
     OneStream "one_stream"
         "Once output is visible, the caller sees that call's bytes and no other's."
     TrueReasons "true_reasons"
@@ -102,7 +102,8 @@ laws! {
     ScriptRespected "script_respected"
         "No upstream gets a call that the scenario forbids."
     Caused "caused"
-        "Every effect has an earlier cause, numbers count up by one, and time never falls."
+        "Every effect has an earlier cause, every timer fires when it is due, numbers count up by one, and time \
+         never falls."
 }
 
 impl Law {

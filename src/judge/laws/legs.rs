@@ -140,8 +140,17 @@ pub(super) fn skips_a_hedge(book: &Book<'_>, at: Timestamp, id: RequestId, why: 
 }
 
 /// A request waits for a slot only if there is none.
-pub(super) fn waits_for_a_slot(book: &Book<'_>, id: RequestId) -> Ruling {
+pub(super) fn waits_for_a_slot(book: &Book<'_>, id: RequestId, waiting: u32) -> Ruling {
     let Some(page) = book.request(id) else { return Ruling::Silent };
+    let truth = book.run.waiting + 1;
+    if waiting != truth {
+        return Ruling::broken(move || {
+            let who = book.request_name(id);
+            format!(
+                "{who} is said to be number {waiting} of those that wait for a slot, it is number {truth}"
+            )
+        });
+    }
     let mut eligible = book.routes().filter(|route| book.truth(id, *route).reasons.is_empty());
     let is_true = book.is_full_for(&page.payer) || eligible.any(|route| book.is_full(route));
     Ruling::unless((!is_true).then_some(move || {

@@ -1,6 +1,7 @@
 //! Laws hold in every run, whatever the scenario. Each is one small function over the book as it was and the
 //! entry that came; each judges the gateway's claims by the world's facts.
 
+mod breakers;
 mod calls;
 mod evidence;
 mod fuses;
@@ -8,9 +9,12 @@ mod gates;
 mod law;
 mod legs;
 mod money;
+mod openings;
 mod replies;
 mod results;
 mod sleeps;
+mod timers;
+mod waits;
 
 pub(super) use evidence::{Fit, RefusedWait, Weighed};
 pub(super) use fuses::is_stopped;
@@ -21,7 +25,7 @@ pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
 
 use super::book::{Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
-use crate::gateway::{Basis, Call, FuseKind, HedgeSkip};
+use crate::gateway::{Basis, Call, FuseKind, HedgeSkip, Wait};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
@@ -195,17 +199,28 @@ impl Laws {
         self.rule(Law::WorstCaseIsReserved, entry, money::worst_case_is_reserved(book, begun));
         self.rule(Law::TerminalStops, entry, calls::terminal_stops(book, begun));
         self.rule(Law::EligibleOnly, entry, calls::eligible_only(book, begun));
-        self.rule(Law::BreakerRespected, entry, gates::breaker_respected(book, begun));
+        self.rule(Law::BreakerRespected, entry, breakers::breaker_respected(book, begun));
         self.rule(Law::NoCallInsideBench, entry, gates::no_call_inside_bench(book, begun));
         self.rule(Law::RetryAfterIsAFloor, entry, sleeps::no_retry_below_the_floor(book, begun));
         self.rule(Law::OneStream, entry, calls::no_call_after_commit(book, begun));
         self.rule(Law::ScriptRespected, entry, calls::script_respected(book, begun));
     }
 
+    /// A timer fired.
+    pub(super) fn woke(&mut self, book: &Book<'_>, entry: &Entry<'_>, wait: Wait) {
+        self.rule(Law::Caused, entry, timers::fires_when_due(book, entry.at, wait));
+    }
+
+    /// A call is stopped by a timeout.
+    pub(super) fn timed_out(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, class: Class) {
+        self.rule(Law::Caused, entry, timers::is_timed_out(book, call, class));
+    }
+
     /// The first output of a call left the upstream.
     pub(super) fn visible(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
         self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
         self.rule(Law::OneStream, entry, replies::shows_one_call(book, call));
+        self.rule(Law::Caused, entry, timers::is_in_time(book, entry.at, call));
     }
 
     /// A call is over and billed.
@@ -214,6 +229,7 @@ impl Laws {
         self.rule(Law::TerminalStops, entry, calls::meets_terminal(truth));
         self.rule(Law::TerminalFuseHolds, entry, fuses::meets_terminal(book, truth));
         self.rule(Law::EarliestAnswerWins, entry, legs::is_not_left_running(book, call));
+        self.rule(Law::Caused, entry, timers::is_in_time(book, entry.at, call));
     }
 
     /// A cancelled call will never be billed.
@@ -339,7 +355,7 @@ impl Laws {
     ) {
         self.rule(Law::NeutralMovesNothing, entry, gates::neutral_moves_no_breaker(book, id, moved));
         self.rule(Law::StaleChangesNothing, entry, gates::stale_moves_no_breaker(book, entry, id, moved));
-        self.rule(Law::BreakerRespected, entry, gates::opens_in_time(book, entry.at, id, moved));
+        self.rule(Law::BreakerRespected, entry, breakers::opens_in_time(book, entry.at, id, moved));
     }
 
     /// A health state moved.
@@ -387,8 +403,8 @@ impl Laws {
     }
 
     /// A request waits for a slot.
-    pub(super) fn queued(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId) {
-        self.rule(Law::TrueReasons, entry, legs::waits_for_a_slot(book, request));
+    pub(super) fn queued(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, waiting: u32) {
+        self.rule(Law::TrueReasons, entry, legs::waits_for_a_slot(book, request, waiting));
     }
 
     /// Something is left alone for a time.
@@ -406,7 +422,7 @@ impl Laws {
 
     /// A wait was not slept.
     pub(super) fn refuses_a_wait(&mut self, book: &Book<'_>, entry: &Entry<'_>, refused: &RefusedWait) {
-        self.rule(Law::TrueReasons, entry, evidence::refuses_a_wait(book, entry.at, refused));
+        self.rule(Law::TrueReasons, entry, waits::refuses_a_wait(book, entry.at, refused));
     }
 
     /// The run is over: what is still open never ended.

@@ -1,6 +1,7 @@
 //! Laws about the reply, and about what the caller sees.
 
 use super::fuses::is_stopped;
+use super::openings::opens_otherwise;
 use super::{Ruling, told};
 use crate::gateway::{Delivery, Failure, Limit, Outcome, StopReason};
 use crate::judge::book::{Book, Phase, RequestPage};
@@ -219,7 +220,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
         Outcome::Stopped { reason, .. } if !is_stopped(book, reply.request, reason) => {
             Some(told(|| format!("by the fuse {}, which is not blown", reason.fuse().label())))
         }
-        Outcome::AllGated { last, .. } | Outcome::NoCandidate { last, .. } => unstopped(book, page, last),
+        Outcome::AllGated { retry_at, last } | Outcome::NoCandidate { retry_at, last } => {
+            opens_otherwise(book, reply, page, retry_at).or_else(|| unstopped(book, page, last))
+        }
         Outcome::Stopped { last, .. } => misnamed(book, page, last),
         Outcome::NoEligibleRoute => None,
         Outcome::DeadlineExceeded { .. } if reply.at < page.deadline => {

@@ -1,5 +1,6 @@
 //! Laws about waits before another attempt.
 
+use super::waits::misjudged;
 use super::{Begun, Ruling};
 use crate::judge::book::{Access, Book, RequestPage};
 use crate::policy::ledger::Amount;
@@ -12,6 +13,7 @@ pub(in crate::judge) struct Sleep {
     pub(in crate::judge) from: Timestamp,
     pub(in crate::judge) at: Timestamp,
     pub(in crate::judge) delay: Duration,
+    pub(in crate::judge) hint: Duration,
     pub(in crate::judge) route: RouteId,
     pub(in crate::judge) amount: Money,
 }
@@ -106,8 +108,10 @@ fn flaw(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> Option<String> {
     if let Some(refusal) = book.refusal(sleep.request, worst_case, sleep.at) {
         return Some(format!("is not affordable: {}", refusal.sentence()));
     }
-    (sleep.amount != truth.worst_case)
-        .then(|| format!("can cost ${}, not the quoted ${}", truth.worst_case, sleep.amount))
+    if sleep.amount != truth.worst_case {
+        return Some(format!("can cost ${}, not the quoted ${}", truth.worst_case, sleep.amount));
+    }
+    misjudged(book, sleep, page)
 }
 
 #[cfg(test)]
@@ -202,15 +206,14 @@ mod tests {
             },
             "for beta, which is benched then",
         );
-        check(
-            &|play| {
-                let (from, to, until) = (State::Closed, State::Open, Some(at(181)));
-                let transition = Transition { from, to, generation: 1, until };
-                play.decide(Decision::BreakerMoved { breaker: BreakerId(1), transition });
-                limited(Hint::Absent, B, 180)(play);
-            },
-            "which has an OPEN breaker then",
-        );
+        let opened = |play: &mut Play<'_>| {
+            let (from, to, until) = (State::Closed, State::Open, Some(at(181)));
+            let transition = Transition { from, to, generation: 1, until };
+            play.decide(Decision::BreakerMoved { breaker: BreakerId(1), transition });
+            limited(Hint::Absent, B, 180)(play);
+        };
+        let says = "which has an OPEN breaker then";
+        check_in(&undeclared(), Law::SleepsHaveAQuote, held(), opened, says);
         check(
             &|play| {
                 play.arrive(Delivery::Whole);

@@ -2,7 +2,9 @@
 
 use super::{Sink, Teller};
 use crate::gateway::FuseScope;
+use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::breaker::{Boundary, Config, Cooldown, Late, Neutral, Slow, Trip, Verdict, WindowModel};
+use crate::policy::hedge::After;
 use crate::policy::ledger::Reserve;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Remedy};
@@ -44,12 +46,43 @@ impl<S: Sink> Teller<'_, S> {
 
     fn waits(&mut self, limits: &Limits) {
         self.length(Field::HintMax, limits.hint_max);
+        if let Some(backoff) = &limits.backoff {
+            self.backoff(backoff);
+        }
+        match limits.hedge {
+            None => {}
+            Some(After::Fixed(length)) => self.length(Field::HedgeAfter, length),
+            Some(After::P95 { least }) => self.length(Field::HedgeAfterLeast, least),
+        }
         self.length_if(Field::AttemptTimeout, limits.timeouts.attempt);
         self.length_if(Field::FirstByteTimeout, limits.timeouts.first_byte);
         self.length_if(Field::IdleTimeout, limits.timeouts.idle);
         self.length(Field::ReceiptMax, limits.receipt_max);
         self.length(Field::RateLimitCooldown, limits.cooldown.rate_limit);
         self.length(Field::QuotaCooldown, limits.cooldown.quota_exhausted);
+    }
+
+    fn backoff(&mut self, backoff: &Backoff) {
+        let (word, factor) = match backoff.growth {
+            Growth::Fixed => ("fixed", None),
+            Growth::Linear => ("linear", None),
+            Growth::Exponential(factor) => ("exponential", Some(factor)),
+        };
+        self.word(Field::Backoff, word);
+        self.length(Field::BackoffBase, backoff.base);
+        if let Some(factor) = factor {
+            self.share(Field::BackoffTimes, Field::BackoffTimesOf, factor);
+        }
+        self.length(Field::BackoffMax, backoff.cap);
+        match backoff.jitter {
+            Jitter::None => {}
+            Jitter::Full => self.word(Field::Jitter, "full"),
+            Jitter::Equal => self.word(Field::Jitter, "equal"),
+            Jitter::PlusMinus(share) => {
+                self.word(Field::Jitter, "plus_minus");
+                self.share(Field::JitterShare, Field::JitterShareOf, share);
+            }
+        }
     }
 
     fn scopes(&mut self, limits: &Limits) {

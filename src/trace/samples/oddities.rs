@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::gateway::Timeouts;
+use crate::policy::backoff::{Backoff, Jitter};
+use crate::policy::hedge::After;
 use crate::policy::ledger::Reserve;
 use crate::units::Ratio;
 
@@ -59,6 +61,8 @@ pub(crate) fn limited() -> Catalog {
         reserve: Reserve::CheckOnly,
         timeouts: Timeouts { attempt: Some(ms(500)), first_byte: Some(ms(200)), idle: Some(ms(100)) },
         receipt_max: ms(60_000),
+        backoff: Some(Backoff { jitter: Jitter::PlusMinus(Ratio::percent(25)), ..Backoff::default() }),
+        hedge: Some(After::P95 { least: ms(50) }),
         queue_max: 1_000,
         ..catalog.limits
     };

@@ -1,0 +1,121 @@
+//! What closes a route, and when it opens: recomputed from the machines and the benches.
+
+use super::Book;
+use crate::gateway::Gate;
+use crate::policy::health::State;
+use crate::units::{BreakerId, RequestId, RouteId, Timestamp};
+
+/// A gate that is closed, and when it opens; [`Timestamp::MAX`] is never by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shut {
+    /// What closes it.
+    pub gate: Gate,
+    /// Until when.
+    pub until: Timestamp,
+}
+
+/// Between which instants the first of several routes opens.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// The first instant at which any gate in front of a route opens.
+    pub earliest: Timestamp,
+    /// The first instant at which nothing closes some route any more.
+    pub latest: Timestamp,
+}
+
+impl Book<'_> {
+    /// The first gate that is closed in front of a route at `at`, slots and health apart: its breaker, or else what
+    /// became of its credentials.
+    pub fn shut(&self, route: RouteId, at: Timestamp) -> Option<Shut> {
+        let fact = self.route(route)?;
+        if let Some(until) = self.breaker_until(fact.breaker, at) {
+            return Some(Shut { gate: Gate::Breaker, until });
+        }
+        if let Some(fault) = self.all_closed(route) {
+            return Some(Shut { gate: Gate::Fuse(fault.failure()), until: Timestamp::MAX });
+        }
+        let until = self.benched_until(route);
+        (until > at).then_some(Shut { gate: Gate::Cooldown, until })
+    }
+
+    /// Until when a breaker lets nothing through; `None` if it lets a call through at `at`. Where no breaker is
+    /// declared the word of the gateway is all there is.
+    pub fn breaker_until(&self, id: BreakerId, at: Timestamp) -> Option<Timestamp> {
+        match self.machines.breaker(id) {
+            Some(breaker) if breaker.is_closed() || breaker.permits(at) => None,
+            Some(breaker) => Some(breaker.status(at).retry_at),
+            None => {
+                let page = self.breaker(id).filter(|page| page.is_open_at(at))?;
+                Some(page.until.unwrap_or(Timestamp::MAX))
+            }
+        }
+    }
+
+    /// Until when each credential of a route is benched, as far as its account is not closed for good.
+    pub fn benched_until(&self, route: RouteId) -> Timestamp {
+        let pool = self.route(route).map_or(&[][..], |fact| &fact.pool);
+        let open = pool.iter().filter(|key| self.closed(**key).is_none());
+        open.map(|key| self.benches.call_until(self.facts, route, *key)).min().unwrap_or_default()
+    }
+
+    /// The health of a route.
+    pub fn health_of(&self, route: RouteId) -> State {
+        let health = self.route(route).and_then(|fact| self.machines.health(fact.health));
+        health.map_or(State::Healthy, |health| health.state())
+    }
+
+    /// Until when a route is unhealthy by itself; `None` if it is not at `at`.
+    pub fn unhealthy_until(&self, route: RouteId, at: Timestamp) -> Option<Timestamp> {
+        let health = self.route(route).and_then(|fact| self.machines.health(fact.health))?;
+        health.until().filter(|until| *until > at)
+    }
+
+    /// When the first of the routes opens that may be used for a request, whenever it looked since `at`.
+    pub fn opening(&self, id: RequestId, at: Timestamp) -> Opening {
+        let closed = Opening { earliest: Timestamp::MAX, latest: Timestamp::MAX };
+        self.left(id).fold(closed, |all, route| {
+            let Some(ends) = self.ends(route, at) else { return all };
+            let first = ends.into_iter().filter(|end| *end > at).min().unwrap_or(Timestamp::MAX);
+            let last = ends.into_iter().max().unwrap_or_default();
+            let is_affordable = self.affords(self.request(id), self.worst_case(id, route), at);
+            Opening {
+                earliest: all.earliest.min(first),
+                latest: if is_affordable { all.latest.min(last) } else { all.latest },
+            }
+        })
+    }
+
+    /// Whether a gate in front of a route that may be used opens at exactly `end`, as it stands at `at`.
+    pub fn is_end(&self, id: RequestId, end: Timestamp, at: Timestamp) -> bool {
+        self.left(id).any(|route| {
+            let is_there = self.ends(route, at).is_some_and(|ends| ends.contains(&end));
+            is_there || self.shut(route, end).is_some_and(|shut| shut.until == end)
+        })
+    }
+
+    /// Whether a bench of a route that may be used ends at exactly `end`.
+    pub fn is_end_of_bench(&self, id: RequestId, end: Timestamp) -> bool {
+        self.left(id).any(|route| self.benched_until(route) == end)
+    }
+
+    /// Routes that may be used for a request and were not called too often.
+    fn left(&self, id: RequestId) -> impl Iterator<Item = RouteId> {
+        let most = self.facts.limits.calls_per_route_max;
+        self.routes().filter(move |route| {
+            self.truth(id, *route).reasons.is_empty() && self.tried(id, *route).begun < most
+        })
+    }
+
+    /// Until when the breaker, the benches and the health close a route at `at`; the beginning of time where one
+    /// does not. `None` if none does.
+    fn ends(&self, route: RouteId, at: Timestamp) -> Option<[Timestamp; 3]> {
+        let breaker = self.route(route).and_then(|fact| self.breaker_until(fact.breaker, at));
+        let bench = match self.all_closed(route) {
+            Some(_) => Timestamp::MAX,
+            None => self.benched_until(route),
+        };
+        let health = self.unhealthy_until(route, at);
+        let ends = [breaker.unwrap_or_default(), bench, health.unwrap_or_default()];
+        ends.iter().any(|end| *end > at).then_some(ends)
+    }
+}
