@@ -5,9 +5,9 @@ use super::findings::{about, knob};
 use super::form::Form;
 use super::quantity::{COUNT, DURATION};
 use super::texts::OF_LINES;
-use crate::policy::taxonomy::Class;
+use crate::policy::taxonomy::{Class, Diagnosis, Hint};
 use crate::sim::FailedReply;
-use crate::units::Names;
+use crate::units::{Duration, Names};
 use crate::wire::{Catalogue, Dialect, Response, classify, hear};
 use std::sync::LazyLock;
 
@@ -57,8 +57,9 @@ pub(super) fn ear(f: &mut Form<'_, '_>) -> Ear {
         ("adr_113", Named::Adr113),
     ];
     let named = f.choice(about_dialect, &words, "standard");
-    let doc = "Lines of a dialect file, asked before the standard words; as `faultlab classify --dialect` reads \
-               them. A dialect that is wrong on purpose has no words.";
+    let doc = "Lines of a dialect file, asked before the standard words, each of at most 200 characters. What a failure \
+               truly means stays what the standard words say, unless its `truth` is stated. A dialect that is wrong on \
+               purpose has no words.";
     let lines = f.text(about(OF_LINES, doc));
     let read = lines.as_ref().map(|word| (word, Dialect::with_file(&word.text)));
     let own = match read {
@@ -105,7 +106,7 @@ fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedRepl
     let provider = f.required_text(about("provider", "In whose shape, as listed in docs/taxonomy.md."));
     let case = f.required_text(about("case", "Which of its failures: `daily_quota`."));
     let doc = "How long the response asks to stay away, in place of what is listed there: whole seconds in the \
-               header `retry-after`, else in `retry-after-ms`.";
+               header `retry-after`, else milliseconds, rounded up, in `retry-after-ms`.";
     let retry_after = f.optional(about("retry_after", doc), &DURATION);
     let (provider, case) = (provider?, case?);
     let of_provider = || CATALOGUE.cases().iter().filter(|one| one.provider == provider.text);
@@ -122,10 +123,13 @@ fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedRepl
     };
     let asking = retry_after.map(|wait| one.input.asking_for(wait));
     let verdict = classify(asking.as_ref().unwrap_or(&one.input), ear.dialect());
+    // What is listed has its truth beside it; a wait that is not listed may make it something else.
+    let meant = asking.map(|input| classify(&input, &STANDARD).diagnosis(&one.case, names));
+    is_heard(f, retry_after, meant.flatten().as_ref());
     Some(FailedReply {
         told: verdict.diagnosis(&one.case, names),
-        truth: one.truth?,
-        health: one.health,
+        truth: meant.map_or(one.truth, |meant| meant.map(|meant| meant.class))?,
+        health: meant.flatten().map_or(one.health, |meant| meant.health),
         code: names.intern(&one.case),
         status: one.input.status,
     })
@@ -137,7 +141,7 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
     let status = f.optional(about("status", "The HTTP status; 200 if there is no `code` either."), &COUNT);
     let code =
         f.text(about("code", "The provider's code, or what is wrong with the answer or the connection."));
-    let doc = "How long the response asks to stay away, from its arrival (`Retry-After`).";
+    let doc = "How long the response asks to stay away, from its arrival (`Retry-After`); rounded up to a millisecond.";
     let retry_after = f.optional(about("retry_after", doc), &DURATION);
     let classes = Class::ALL.map(|class| (class.label(), class));
     let doc = "What the failure truly means, if the standard dialect gets it wrong.";
@@ -157,10 +161,34 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
             let help = Some("a failure has a `status` or a `code`".to_owned());
             f.problem(&f.span_of("truth"), "only a failure has a truth", help);
         }
+        if retry_after.is_some() && !f.has("fault") {
+            let help = Some("a failure has a `status` or a `code`".to_owned());
+            f.problem(&f.span_of("retry_after"), "only a failure asks to stay away", help);
+        }
         return None;
     }
+    let meant = hear(&response, &STANDARD, names);
+    if meant.is_none() {
+        let help = Some("state another; a caller who hangs up is `hangs_up` on the request".to_owned());
+        f.problem(&f.span_of("status"), "no upstream replies this: it says that it was us who hung up", help);
+        return None;
+    }
+    is_heard(f, retry_after, meant.as_ref());
     let failure = heard(&response, ear, names);
     Some(FailedReply { truth: truth.unwrap_or(failure.truth), ..failure })
+}
+
+/// Says so if a wait that the file states is not one that such a response can ask for: it would be lost on the way.
+/// Where waiting does not help nobody reads it, and it may stand there.
+fn is_heard(f: &mut Form<'_, '_>, stated: Option<Duration>, meant: Option<&Diagnosis>) {
+    let (Some(wait), Some(meant)) = (stated, meant) else { return };
+    let could_help = matches!(meant.class, Class::RateLimit | Class::QuotaExhausted | Class::Overload);
+    let heard = matches!(meant.hint, Hint::After(heard) if heard >= wait);
+    if could_help && !heard {
+        let help =
+            "a connection that broke asks for nothing, and nobody is ill for more than a day".to_owned();
+        f.problem(&f.span_of("retry_after"), "this wait would be lost on the way", Some(help));
+    }
 }
 
 /// What a failed response of a status and a code is, and what the gateway hears in it. What it truly means is what the

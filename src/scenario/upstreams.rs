@@ -111,12 +111,20 @@ fn fault(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Fault {
     Fault { from, to, rate: rate.unwrap_or(Ratio::ONE), reply: reply(f, ear, names) }
 }
 
+/// The most calls at once of a finite upstream.
+const AT_ONCE_MAX: u32 = 100_000;
+
 /// How much it can do.
 fn capacity(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Capacity {
     let doc = "Calls that it works on at once. Others wait in the order in which they came; a call that is \
                cancelled is worked on to its end.";
     let at_once = f.required(about("at_once", doc), &COUNT_FROM_ONE);
-    let doc = "Calls that may wait; any number by default. One more is refused.";
+    if at_once.is_some_and(|count| count > AT_ONCE_MAX) {
+        let help = Some("without a `capacity` there is room for any number".to_owned());
+        f.problem(&f.span_of("at_once"), format!("at most {AT_ONCE_MAX} calls are worked on at once"), help);
+    }
+    let doc =
+        "Calls that may wait; any number by default. One more is refused, and takes no reply of the script.";
     let waiting_max = f.optional(about("waiting_max", doc), &COUNT);
     let stated = f.optional_table("refusal", |f| (f.span(), reply(f, ear, names)));
     if let Some((span, Reply { failure: None, .. })) = &stated {
@@ -125,7 +133,7 @@ fn capacity(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Capacity {
     }
     let full = Response { status: Some(503), code: Some("overloaded"), retry_after: None };
     let refusal = stated.map_or_else(|| refused(&full, ear, names), |(_, reply)| reply);
-    Capacity { at_once: at_once.unwrap_or(1), waiting_max, refusal }
+    Capacity { at_once: at_once.unwrap_or(1).min(AT_ONCE_MAX), waiting_max, refusal }
 }
 
 /// What a call gets that is not taken in, if the file does not say.

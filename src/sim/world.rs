@@ -66,8 +66,10 @@ pub(super) struct Served {
     route: RouteId,
     source: Source,
     begun: Timestamp,
-    /// From its beginning to its end; `None` if it never ends by itself.
-    length: Option<Duration>,
+    /// When it is worked on.
+    served: Timestamp,
+    /// How long it is worked on; `None` if it never ends by itself.
+    work: Option<Duration>,
     estimate: Usage,
     cancelled_at: Option<Timestamp>,
     /// The entry that its end is caused by: its beginning, or its cancel.
@@ -258,7 +260,8 @@ impl<'s> World<'s> {
             route: call.route,
             source,
             begun: now,
-            length,
+            served,
+            work,
             estimate,
             cancelled_at: None,
             origin: 0,
@@ -428,13 +431,15 @@ fn strikes(rate: Ratio, draw: Key) -> bool {
 impl Served {
     /// The receipt of a call that was cancelled at this instant.
     fn cut_short(&self, bill: CancelBill, (usage, money): (Usage, Money), cancelled: Timestamp) -> Receipt {
-        let passed = cancelled.since(self.begun);
+        let passed = cancelled.since(self.served.min(cancelled));
         let share = match bill {
             CancelBill::Nothing => Ratio::ZERO,
             CancelBill::Everything | CancelBill::Unknown => Ratio::ONE,
+            // Nothing is done for whoever waits at the door.
+            CancelBill::Elapsed if cancelled < self.served => Ratio::ZERO,
             CancelBill::Elapsed => self
-                .length
-                .and_then(|length| Ratio::new(passed.nanos().min(length.nanos()), length.nanos()))
+                .work
+                .and_then(|work| Ratio::new(passed.nanos().min(work.nanos()), work.nanos()))
                 .unwrap_or(Ratio::ONE),
         };
         let tokens = |n: u32| share.of(u64::from(n)) as u32;

@@ -32,8 +32,8 @@ pub fn hear(response: &Response<'_>, dialect: &Dialect, names: &mut Names) -> Op
         (None, Some(status)) => format!("status_{status}"),
         (None, None) => "no_response".to_owned(),
     };
-    let is_useless =
-        response.status == Some(200) && response.code.is_some_and(|code| USELESS.contains(&code));
+    let is_useless = matches!(response.status, Some(200..=299))
+        && response.code.is_some_and(|code| USELESS.contains(&code));
     match dialect.method {
         Method::Rules if is_useless => Some(Diagnosis {
             class: Class::InvalidAnswer,

@@ -446,7 +446,10 @@ impl Reply {
     fn braced(&self, lines: &str) -> String {
         let (after, kind) = (AFTER[self.after.index(AFTER.len())], KINDS[self.kind.index(KINDS.len())]);
         let keys = chosen(REPLY, &self.keys);
-        let unfit = if kind.is_empty() || kind.contains("fault") { "retry_after" } else { "" };
+        // An answer, a connection that broke and what is listed state no wait of their own.
+        let waits = ["fault", "connect_failed", "stream_cut"];
+        let unfit =
+            if kind.is_empty() || waits.iter().any(|word| kind.contains(word)) { "retry_after" } else { "" };
         let rest: String = keys
             .lines()
             .chain(lines.lines())
