@@ -193,7 +193,8 @@ impl Gateway {
     ) -> bool {
         let deadline = self.requests.get(id).request.deadline;
         let (wait, left) = (at.since(now), deadline.since(now));
-        // What we wait of our own accord is no longer left for what was asked.
+        // What we wait of our own accord is no longer left for what was asked. An instant that is over asks for nothing.
+        let asked = asked.max(now);
         let left_for_it = deadline.since(now.after(at.since(asked)));
         let why = match honour(asked.since(now), left_for_it, self.policy.retry.hint_max) {
             Honoured::Wait(_) => return true,

@@ -173,3 +173,28 @@ fn an_answer_at_exactly_the_deadline_is_in_time() {
         assert_eq!((at, outcome.label()), (deadline, label));
     }
 }
+
+#[test]
+fn an_instant_that_is_over_asks_for_no_wait() {
+    let ill = |catalog: &mut Catalog| {
+        let reply = Reply { after: Latency::Fixed(MS(700)), ..limited(catalog) };
+        let failure = reply.failure.map(|failure| {
+            let told = failure.told.map(|told| Diagnosis {
+                class: Class::Overload,
+                hint: Hint::At(Timestamp::from_nanos(10_000_000)),
+                ..told
+            });
+            FailedReply { told, truth: Class::Overload, ..failure }
+        });
+        Reply { failure, ..reply }
+    };
+    let mut setup = two_routes([ill, |_| answer(MS(450))], MS(1400));
+    setup.upstreams[0].script.push(answer(MS(100)));
+    setup.policy.taxonomy.remedy[Class::Overload as usize] = Remedy::WaitSameThenFallback;
+    let (at, Action::Reply { outcome, .. }) = ends(&setup)[0] else { panic!("a reply comes first") };
+    assert_eq!(
+        (at, outcome),
+        (900, Outcome::Answered { route: RouteId(0) }),
+        "after the backoff, on the same route"
+    );
+}
