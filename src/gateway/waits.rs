@@ -1,7 +1,6 @@
 //! Everything that a gateway waits for. A timer is state: cancelling one is forgetting it.
 
-use crate::units::{CallId, HealthId, RequestId, Timestamp};
-use std::cmp::Ordering;
+use crate::units::{CallId, HealthId, RequestId, Timestamp, Turn};
 use std::collections::BinaryHeap;
 
 /// A timer of the gateway, in the order in which those of one instant are due.
@@ -31,59 +30,16 @@ const KINDS: usize = 8;
 /// were set.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    heap: BinaryHeap<Timer>,
+    heap: BinaryHeap<Turn<Wait>>,
     /// For each kind and slot the number of the setting that counts; zero is none.
     armed: [Vec<u64>; KINDS],
     settings: u64,
     live: usize,
 }
 
-/// The greatest is the first to be due.
-#[derive(Clone, Copy, Debug)]
-struct Timer {
-    /// From the top: 64 bits of time, 4 of kind, 60 of the number of the setting. One number is compared without
-    /// a branch.
-    order: u128,
-    wait: Wait,
-}
-
-impl Timer {
-    const fn at(&self) -> Timestamp {
-        Timestamp::from_nanos((self.order >> 64) as u64)
-    }
-
-    const fn setting(&self) -> u64 {
-        self.order as u64 & SETTING
-    }
-
-    fn is_armed(&self, armed: &[Vec<u64>; KINDS]) -> bool {
-        let (kind, slot) = self.wait.place();
-        armed[kind][slot] == self.setting()
-    }
-}
-
-const SETTING: u64 = (1 << 60) - 1;
-
-impl Ord for Timer {
-    #[inline]
-    fn cmp(&self, other: &Timer) -> Ordering {
-        other.order.cmp(&self.order)
-    }
-}
-
-impl PartialOrd for Timer {
-    #[inline]
-    fn partial_cmp(&self, other: &Timer) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Eq for Timer {}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Timer) -> bool {
-        self.order == other.order
-    }
+fn is_armed(timer: &Turn<Wait>, armed: &[Vec<u64>; KINDS]) -> bool {
+    let (kind, slot) = timer.what.place();
+    armed[kind][slot] == timer.number()
 }
 
 impl Waits {
@@ -99,8 +55,7 @@ impl Waits {
         if std::mem::replace(&mut table[slot], setting) == 0 {
             self.live += 1;
         }
-        let turn = (kind as u64) << 60 | setting;
-        self.heap.push(Timer { order: u128::from(at.nanos()) << 64 | u128::from(turn), wait });
+        self.heap.push(Turn::new(at, kind as u64, setting, wait));
     }
 
     /// Waits for `wait` no longer.
@@ -115,7 +70,7 @@ impl Waits {
 
     /// The timer that is due first. Right only after [`Waits::tidy`].
     pub(super) fn first(&self) -> Option<(Timestamp, Wait)> {
-        self.heap.peek().map(|timer| (timer.at(), timer.wait))
+        self.heap.peek().map(|timer| (timer.at(), timer.what))
     }
 
     /// Takes the first timer, if it is due at `now`.
@@ -131,12 +86,12 @@ impl Waits {
 
     /// Drops timers that were cleared: those in front always, all of them when they are the majority.
     pub(super) fn tidy(&mut self) {
-        while self.heap.peek().is_some_and(|timer| !timer.is_armed(&self.armed)) {
+        while self.heap.peek().is_some_and(|timer| !is_armed(timer, &self.armed)) {
             self.heap.pop();
         }
         if self.heap.len() > 64 && self.heap.len() / 2 > self.live {
             let armed = &self.armed;
-            self.heap.retain(|timer| timer.is_armed(armed));
+            self.heap.retain(|timer| is_armed(timer, armed));
         }
     }
 

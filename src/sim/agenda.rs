@@ -1,7 +1,6 @@
 //! What happens next in the world, in a total order.
 
-use crate::units::{CallId, RequestId, TaskId, Timestamp};
-use std::cmp::Ordering;
+use crate::units::{CallId, RequestId, TaskId, Timestamp, Turn};
 use std::collections::BinaryHeap;
 
 /// Something that will happen.
@@ -43,46 +42,9 @@ pub(super) enum Rank {
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     /// The first of all, if it was added as such: it need not go through the heap.
-    front: Option<Item>,
-    heap: BinaryHeap<Item>,
+    front: Option<Turn<Event>>,
+    heap: BinaryHeap<Turn<Event>>,
     added: u64,
-}
-
-/// The greatest is the first to happen.
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    /// From the top: 64 bits of time, 4 of rank, 60 of the number by which it was added. One number is compared
-    /// without a branch, and most of what a heap does is to compare.
-    order: u128,
-    event: Event,
-}
-
-impl Item {
-    const fn at(&self) -> Timestamp {
-        Timestamp::from_nanos((self.order >> 64) as u64)
-    }
-}
-
-impl Ord for Item {
-    #[inline]
-    fn cmp(&self, other: &Item) -> Ordering {
-        other.order.cmp(&self.order)
-    }
-}
-
-impl PartialOrd for Item {
-    #[inline]
-    fn partial_cmp(&self, other: &Item) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Eq for Item {}
-
-impl PartialEq for Item {
-    fn eq(&self, other: &Item) -> bool {
-        self.order == other.order
-    }
 }
 
 impl Event {
@@ -101,24 +63,23 @@ impl Event {
 impl Agenda {
     pub(super) fn add(&mut self, at: Timestamp, event: Event) {
         self.added += 1;
-        let turn = (event.rank() as u64) << 60 | self.added;
-        let item = Item { order: u128::from(at.nanos()) << 64 | u128::from(turn), event };
+        let item = Turn::new(at, event.rank() as u64, self.added, event);
         match &mut self.front {
-            Some(front) if front.order < item.order => self.heap.push(item),
+            Some(front) if front.is_before(&item) => self.heap.push(item),
             Some(front) => self.heap.push(std::mem::replace(front, item)),
-            None if self.heap.peek().is_none_or(|first| item.order < first.order) => self.front = Some(item),
+            None if self.heap.peek().is_none_or(|first| item.is_before(first)) => self.front = Some(item),
             None => self.heap.push(item),
         }
     }
 
     /// When and with what rank the next event happens.
     pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
-        self.front.as_ref().or_else(|| self.heap.peek()).map(|item| (item.at(), item.event.rank()))
+        self.front.as_ref().or_else(|| self.heap.peek()).map(|item| (item.at(), item.what.rank()))
     }
 
     /// Takes it.
     pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
-        self.front.take().or_else(|| self.heap.pop()).map(|item| (item.at(), item.event))
+        self.front.take().or_else(|| self.heap.pop()).map(|item| (item.at(), item.what))
     }
 }
 

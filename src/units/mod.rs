@@ -12,6 +12,7 @@ pub mod ratio;
 pub mod real;
 pub mod set;
 pub mod time;
+pub mod turn;
 
 pub use draw::{Draws, Key, Purpose};
 pub use histogram::Histogram;
@@ -21,3 +22,4 @@ pub use names::{Name, Names};
 pub use ratio::Ratio;
 pub use set::Set64;
 pub use time::{Duration, Timestamp};
+pub use turn::Turn;
