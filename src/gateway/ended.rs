@@ -13,7 +13,7 @@ use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint};
-use crate::units::{CallId, Duration, RequestId, Timestamp};
+use crate::units::{CallId, RequestId, Timestamp};
 
 impl Gateway {
     /// The receipt of a call is in.
@@ -115,24 +115,7 @@ impl Gateway {
     /// Benches what a failure concerns: as long as it said, or as the policy says for its class. If it concerns
     /// the request alone and still says when to come back, the route is left alone until then.
     fn bench(&mut self, now: Timestamp, info: &Call, diagnosis: &Diagnosis, out: &mut Effects) {
-        let by_class = match diagnosis.class {
-            Class::Auth => Some(Duration::MAX),
-            Class::RateLimit => Some(self.policy.cooldown.rate_limit),
-            Class::QuotaExhausted => Some(self.policy.cooldown.quota_exhausted),
-            Class::Overload
-            | Class::InvalidAnswer
-            | Class::AttemptTimeout
-            | Class::FirstByteTimeout
-            | Class::IdleTimeout
-            | Class::Deadline
-            | Class::Funds
-            | Class::PolicyRefusal
-            | Class::NonRetryable
-            | Class::Unclassified
-            | Class::Cancelled
-            | Class::Abandoned => None,
-        };
-        let by_class = by_class.filter(|length| *length > Duration::ZERO).map(|length| now.after(length));
+        let by_class = self.policy.cooldown.of(diagnosis.class).map(|length| now.after(length));
         let hinted = if diagnosis.class == Class::Auth { None } else { diagnosis.hint.instant(now) };
         let route = &self.registry.routes[info.route.index()];
         let hinted_route = hinted.map(|_| Bench::Route(info.route));

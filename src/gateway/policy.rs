@@ -5,7 +5,7 @@ use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::{Offer, Reasons};
 use crate::policy::hedge::Hedge;
 use crate::policy::ledger::{Amount, Reserve};
-use crate::policy::taxonomy::Taxonomy;
+use crate::policy::taxonomy::{Class, Taxonomy};
 use crate::policy::{breaker, health, ranking};
 use crate::units::{
     BreakerId, CredentialId, Duration, HealthId, ModelId, ProjectId, ProviderId, TaskId, TenantId,
@@ -95,6 +95,31 @@ pub struct Cooldown {
     pub rate_limit: Duration,
     /// After a used-up window.
     pub quota_exhausted: Duration,
+}
+
+impl Cooldown {
+    /// How long a failure of a class benches what it concerns, if its response does not say; `None` is not at all. A
+    /// wrong credential is benched until an operator frees it.
+    pub fn of(&self, class: Class) -> Option<Duration> {
+        let length = match class {
+            Class::Auth => Duration::MAX,
+            Class::RateLimit => self.rate_limit,
+            Class::QuotaExhausted => self.quota_exhausted,
+            Class::Overload
+            | Class::InvalidAnswer
+            | Class::AttemptTimeout
+            | Class::FirstByteTimeout
+            | Class::IdleTimeout
+            | Class::Deadline
+            | Class::Funds
+            | Class::PolicyRefusal
+            | Class::NonRetryable
+            | Class::Unclassified
+            | Class::Cancelled
+            | Class::Abandoned => return None,
+        };
+        Some(length).filter(|length| *length > Duration::ZERO)
+    }
 }
 
 /// What to do when every route that could be called is unhealthy.

@@ -4,7 +4,7 @@ use super::{Book, CallPage};
 use crate::policy::cooldown::Bench;
 use crate::policy::taxonomy::{Class, Diagnosis, Scope};
 use crate::sim::{Entry, RouteFact};
-use crate::units::{CallId, Duration, ProjectId, Timestamp};
+use crate::units::{CallId, ProjectId, Timestamp};
 
 /// A bench that must be told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,33 +35,10 @@ impl Book<'_> {
         let hinted = if told.class == Class::Auth { None } else { told.hint.instant(entry.at) };
         let what = concerned(told.scope, page, fact, key.project);
         let what = what.or(hinted.map(|_| Bench::Route(page.route)));
-        let by_class = self.cooldown_of(told.class).map(|length| entry.at.after(length));
+        let by_class = self.facts.limits.cooldown.of(told.class).map(|length| entry.at.after(length));
         let until = hinted.or(by_class).filter(|until| *until > entry.at);
         let due = what.zip(until).filter(|(what, until)| self.benches.until(*what) < *until);
         self.bench_due = due.map(|(what, until)| DueBench { seq: entry.seq, what, until });
-    }
-
-    /// How long a failure of a class benches what it concerns, if its response does not say.
-    fn cooldown_of(&self, class: Class) -> Option<Duration> {
-        let cooldown = &self.facts.limits.cooldown;
-        let length = match class {
-            Class::Auth => Duration::MAX,
-            Class::RateLimit => cooldown.rate_limit,
-            Class::QuotaExhausted => cooldown.quota_exhausted,
-            Class::Overload
-            | Class::InvalidAnswer
-            | Class::AttemptTimeout
-            | Class::FirstByteTimeout
-            | Class::IdleTimeout
-            | Class::Deadline
-            | Class::Funds
-            | Class::PolicyRefusal
-            | Class::NonRetryable
-            | Class::Unclassified
-            | Class::Cancelled
-            | Class::Abandoned => return None,
-        };
-        Some(length).filter(|length| *length > Duration::ZERO)
     }
 }
 
