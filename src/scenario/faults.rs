@@ -125,7 +125,9 @@ fn real(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<FailedRepl
     let verdict = classify(asking.as_ref().unwrap_or(&one.input), ear.dialect());
     // What is listed has its truth beside it; a wait that is not listed may make it something else.
     let meant = asking.map(|input| classify(&input, &STANDARD).diagnosis(&one.case, names));
-    is_heard(f, retry_after, meant.flatten().as_ref());
+    if let Some(meant) = meant.flatten() {
+        refuse_lost_wait(f, retry_after, &meant);
+    }
     Some(FailedReply {
         told: verdict.diagnosis(&one.case, names),
         truth: meant.map_or(one.truth, |meant| meant.map(|meant| meant.class))?,
@@ -167,21 +169,20 @@ fn scripted(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Option<Failed
         }
         return None;
     }
-    let meant = hear(&response, &STANDARD, names);
-    if meant.is_none() {
+    let Some(meant) = hear(&response, &STANDARD, names) else {
         let help = Some("state another; a caller who hangs up is `hangs_up` on the request".to_owned());
         f.problem(&f.span_of("status"), "no upstream replies this: it says that it was us who hung up", help);
         return None;
-    }
-    is_heard(f, retry_after, meant.as_ref());
-    let failure = heard(&response, ear, names);
+    };
+    refuse_lost_wait(f, retry_after, &meant);
+    let failure = heard(meant, &response, ear, names);
     Some(FailedReply { truth: truth.unwrap_or(failure.truth), ..failure })
 }
 
 /// Says so if a wait that the file states is not one that such a response can ask for: it would be lost on the way.
 /// Where waiting does not help nobody reads it, and it may stand there.
-fn is_heard(f: &mut Form<'_, '_>, stated: Option<Duration>, meant: Option<&Diagnosis>) {
-    let (Some(wait), Some(meant)) = (stated, meant) else { return };
+fn refuse_lost_wait(f: &mut Form<'_, '_>, stated: Option<Duration>, meant: &Diagnosis) {
+    let Some(wait) = stated else { return };
     let could_help = matches!(meant.class, Class::RateLimit | Class::QuotaExhausted | Class::Overload);
     let heard = matches!(meant.hint, Hint::After(heard) if heard >= wait);
     if could_help && !heard {
@@ -191,18 +192,16 @@ fn is_heard(f: &mut Form<'_, '_>, stated: Option<Duration>, meant: Option<&Diagn
     }
 }
 
-/// What a failed response of a status and a code is, and what the gateway hears in it. What it truly means is what the
-/// standard dialect hears, unless the file says otherwise.
-pub(super) fn heard(response: &Response<'_>, ear: &Ear, names: &mut Names) -> FailedReply {
+/// What a failure of a status and a code is that nobody has written into a file.
+pub(super) fn plain(response: &Response<'_>, ear: &Ear, names: &mut Names) -> FailedReply {
+    let meant = hear(response, &STANDARD, names).expect("what we reply of our own accord is a failure");
+    heard(meant, response, ear, names)
+}
+
+/// A failure that means this to the standard dialect, and what the gateway hears in it.
+fn heard(meant: Diagnosis, response: &Response<'_>, ear: &Ear, names: &mut Names) -> FailedReply {
     let told = hear(response, ear.dialect(), names);
-    let truth = hear(response, &STANDARD, names);
-    FailedReply {
-        told,
-        truth: truth.map_or(Class::Unclassified, |truth| truth.class),
-        health: truth.and_then(|truth| truth.health),
-        code: truth.or(told).map_or_else(|| names.intern("unclassified"), |one| one.code),
-        status: response.status,
-    }
+    FailedReply { told, status: response.status, ..FailedReply::told_truly(meant) }
 }
 
 #[cfg(test)]

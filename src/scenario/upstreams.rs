@@ -1,7 +1,7 @@
 //! `route.upstream`: the synthetic truth behind a route. A script of replies, faults laid over it, and what a
 //! cancel does.
 
-use super::faults::{Ear, failure, heard};
+use super::faults::{Ear, failure, plain};
 use super::findings::{Shape, about};
 use super::form::Form;
 use super::latency::latency;
@@ -142,7 +142,7 @@ pub(super) fn refused(response: &Response<'_>, ear: &Ear, names: &mut Names) -> 
         after: Latency::Fixed(REFUSED_AFTER),
         first_byte: None,
         progress: None,
-        failure: Some(heard(response, ear, names)),
+        failure: Some(plain(response, ear, names)),
         usage: Used::Exactly(Usage::default()),
         bill: Billed::ByUsage,
     }
