@@ -29,19 +29,8 @@ pub(super) fn upstream(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Up
     let faults = f.each("faults", |f| fault(f, ear, names));
     let capacity = f.optional_table("capacity", |f| capacity(f, ear, names));
     let on_cancel = f.table("on_cancel", on_cancel);
-    let script = if script.is_empty() { vec![healthy()] } else { script };
+    let script = if script.is_empty() { vec![Reply::answer(UNSTATED)] } else { script };
     Upstream { script, then, faults, capacity, on_cancel }
-}
-
-fn healthy() -> Reply {
-    Reply {
-        after: Latency::Fixed(UNSTATED),
-        first_byte: None,
-        progress: None,
-        failure: None,
-        usage: Used::AsEstimated,
-        bill: Billed::ByUsage,
-    }
 }
 
 /// One reply.
@@ -139,12 +128,9 @@ fn capacity(f: &mut Form<'_, '_>, ear: &Ear, names: &mut Names) -> Capacity {
 /// What a call gets that is not taken in, if the file does not say.
 pub(super) fn refused(response: &Response<'_>, ear: &Ear, names: &mut Names) -> Reply {
     Reply {
-        after: Latency::Fixed(REFUSED_AFTER),
-        first_byte: None,
-        progress: None,
         failure: Some(plain(response, ear, names)),
         usage: Used::Exactly(Usage::default()),
-        bill: Billed::ByUsage,
+        ..Reply::answer(REFUSED_AFTER)
     }
 }
 

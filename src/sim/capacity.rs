@@ -62,20 +62,12 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::{Billed, Latency, Used};
 
     const SECOND: Duration = Duration::from_secs(1);
 
     /// When calls at these seconds are served, each for a second, in seconds; `None` if refused.
     fn check(at_once: u32, waiting_max: Option<u32>, calls: &[u64], served: &[Option<u64>]) {
-        let refusal = Reply {
-            after: Latency::Fixed(Duration::ZERO),
-            first_byte: None,
-            progress: None,
-            failure: None,
-            usage: Used::AsEstimated,
-            bill: Billed::ByUsage,
-        };
+        let refusal = Reply::answer(Duration::ZERO);
         let capacity = Capacity { at_once, waiting_max, refusal };
         let mut places = Places::new(Some(&capacity));
         let got: Vec<Option<u64>> = calls

@@ -137,17 +137,9 @@ impl Quota {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::{Billed, Latency, Used};
 
     fn quota(window: Window, refused: Refused) -> Quota {
-        let refusal = Reply {
-            after: Latency::Fixed(Duration::ZERO),
-            first_byte: None,
-            progress: None,
-            failure: None,
-            usage: Used::AsEstimated,
-            bill: Billed::ByUsage,
-        };
+        let refusal = Reply::answer(Duration::ZERO);
         Quota {
             project: ProjectId(0),
             model: None,

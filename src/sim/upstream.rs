@@ -48,6 +48,20 @@ pub struct Reply {
     pub bill: Billed,
 }
 
+impl Reply {
+    /// An answer after this long, whole, of all the tokens that the request may use.
+    pub const fn answer(after: Duration) -> Reply {
+        Reply {
+            after: Latency::Fixed(after),
+            first_byte: None,
+            progress: None,
+            failure: None,
+            usage: Used::AsEstimated,
+            bill: Billed::ByUsage,
+        }
+    }
+}
+
 /// A failure: what the gateway is told, and what it truly means.
 #[derive(Clone, Copy, Debug)]
 pub struct FailedReply {

@@ -7,7 +7,7 @@ use crate::policy::eligibility::{Envelope, Offer};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::{
-    Billed, Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source, SourceFact,
+    Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source, SourceFact,
     SourceKind, Template, Then, Upstream, Used,
 };
 use crate::units::{
@@ -122,18 +122,7 @@ fn limited(catalog: &mut Catalog) -> Reply {
     Reply {
         failure: Some(FailedReply::told_truly(diagnosis)),
         usage: Used::Exactly(Usage::default()),
-        ..answer(MS(80))
-    }
-}
-
-fn answer(after: Duration) -> Reply {
-    Reply {
-        after: Latency::Fixed(after),
-        first_byte: None,
-        progress: None,
-        failure: None,
-        usage: Used::AsEstimated,
-        bill: Billed::ByUsage,
+        ..Reply::answer(MS(80))
     }
 }
 
@@ -157,7 +146,7 @@ fn ends(setup: &Setup) -> Vec<(u64, Action)> {
 
 #[test]
 fn one_limit_and_one_fallback_are_answered_at_630_ms_for_16_tenths_of_a_cent() {
-    let setup = two_routes([limited, |_| answer(MS(450))], MS(1200));
+    let setup = two_routes([limited, |_| Reply::answer(MS(450))], MS(1200));
     let request = crate::units::RequestId(0);
     let outcome = Outcome::Answered { route: RouteId(1) };
     let reply = Action::Reply { request, outcome, attempts: 2, left: MS(570) };
@@ -168,7 +157,7 @@ fn one_limit_and_one_fallback_are_answered_at_630_ms_for_16_tenths_of_a_cent() {
 #[test]
 fn an_answer_at_exactly_the_deadline_is_in_time() {
     for (deadline, label) in [(630, "answered"), (629, "deadline_exceeded")] {
-        let setup = two_routes([limited, |_| answer(MS(450))], MS(deadline));
+        let setup = two_routes([limited, |_| Reply::answer(MS(450))], MS(deadline));
         let (at, Action::Reply { outcome, .. }) = ends(&setup)[0] else { panic!("a reply comes first") };
         assert_eq!((at, outcome.label()), (deadline, label));
     }
@@ -188,8 +177,8 @@ fn an_instant_that_is_over_asks_for_no_wait() {
         });
         Reply { failure, ..reply }
     };
-    let mut setup = two_routes([ill, |_| answer(MS(450))], MS(1400));
-    setup.upstreams[0].script.push(answer(MS(100)));
+    let mut setup = two_routes([ill, |_| Reply::answer(MS(450))], MS(1400));
+    setup.upstreams[0].script.push(Reply::answer(MS(100)));
     setup.policy.taxonomy.remedy[Class::Overload as usize] = Remedy::WaitSameThenFallback;
     let (at, Action::Reply { outcome, .. }) = ends(&setup)[0] else { panic!("a reply comes first") };
     assert_eq!(
