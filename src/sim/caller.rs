@@ -56,11 +56,9 @@ impl Caller {
         arrival: u64,
         part: Option<Part>,
     ) {
-        (self.estimate, self.delivery) = (request.envelope.estimate, request.delivery);
-        (self.name, self.stamp, self.answered) = (name, stamp, false);
-        self.called.clear();
-        (self.arrival, self.retry, self.hedge) = (arrival, arrival, arrival);
-        self.part = part;
+        let mut called = std::mem::take(&mut self.called);
+        called.clear();
+        *self = Caller { called, ..Caller::new(request, name, stamp, arrival, part) };
     }
 
     pub(super) const fn is_waiting(&self, stamp: u64) -> bool {
