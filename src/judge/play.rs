@@ -6,6 +6,7 @@ use crate::gateway::{
     Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Freshness, Outcome, Payer,
     Receipt, Request, Role, SideEffect, Verdict,
 };
+use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Offer, exclusions};
 use crate::policy::health::State;
 use crate::policy::ledger::{Amount, Settlement};
@@ -409,6 +410,13 @@ impl<'a> Play<'a> {
 }
 
 /// A request that is answered by alpha at 450 ms, for $0.016.
+/// The move of the first breaker; one that opens it says until when.
+pub(crate) fn moved(from: breaker::State, to: breaker::State) -> Decision {
+    let until = Some(at(5_000)).filter(|_| to == breaker::State::Open);
+    let transition = breaker::Transition { from, to, generation: 1, until };
+    Decision::BreakerMoved { breaker: BreakerId(0), transition }
+}
+
 pub(crate) fn answered(play: &mut Play<'_>) {
     play.arrive(Delivery::Whole).consider(|_| ());
     let call = play.call(R, A);

@@ -275,19 +275,7 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     let tried = Verdict::Outranked { by: ranking::Key::Tries };
     seek(&mut stage, FALLBACK, [tried, Verdict::Chosen { by }]);
     begin(&mut stage, &call(2, FALLBACK, Role::Fallback));
-    let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
-    let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
-    stage.first(
-        at(630),
-        What::CallEnded {
-            call: CALL[1],
-            truth: None,
-            health: None,
-            code: None,
-            status: Some(200),
-            receipt: &paid,
-        },
-    );
+    answer(&mut stage, at(630), CALL[1]);
     end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
     let outcome = Outcome::Answered { route: FALLBACK };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(570) });
@@ -304,24 +292,12 @@ pub(crate) fn hedged(observer: &mut impl Observer) {
     stage.first(at(200), What::Woke { wait: Wait::Hedge(REQUEST) });
     seek(&mut stage, FALLBACK, [Verdict::Taken, Verdict::Chosen { by: None }]);
     begin(&mut stage, &call(2, FALLBACK, Role::Hedge));
-    let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
-    let paid = Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) };
-    stage.first(
-        at(700),
-        What::CallEnded {
-            call: CALL[1],
-            truth: None,
-            health: None,
-            code: None,
-            status: Some(200),
-            receipt: &paid,
-        },
-    );
+    answer(&mut stage, at(700), CALL[1]);
     end(&mut stage, CALL[1], cents(16), 9_000, (None, Signal::Good));
     let outcome = Outcome::Answered { route: FALLBACK };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 2, left: ms(500) });
     stage.act(Action::Cancel { call: CALL[0], why: Class::Cancelled });
-    let receipt = Receipt { result: Answer::Cancelled, ..paid };
+    let receipt = Receipt { result: Answer::Cancelled, ..paid() };
     let truth = Some(Class::Cancelled);
     stage.first(
         at(1_000),
@@ -400,6 +376,18 @@ fn begin<O: Observer>(stage: &mut Stage<'_, O>, call: &Call) {
     stage.act(Action::Call(*call));
     let Call { call, request, route, credential, .. } = *call;
     stage.then(What::CallBegun { call, request, route, credential, scripted: Scripted::Foreseen });
+}
+
+fn paid() -> Receipt {
+    let usage = Usage { input: 8_000, output: 1_000, ..Usage::default() };
+    Receipt { result: Answer::Answered, usage, bill: Bill::Exact(cents(16)) }
+}
+
+/// A call is answered, with 8,000 and 1,000 tokens.
+fn answer<O: Observer>(stage: &mut Stage<'_, O>, at: Timestamp, call: CallId) {
+    let receipt = &paid();
+    let (truth, health, code, status) = (None, None, None, Some(200));
+    stage.first(at, What::CallEnded { call, truth, health, code, status, receipt });
 }
 
 fn end<O: Observer>(

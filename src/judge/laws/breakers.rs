@@ -79,20 +79,11 @@ pub(super) fn opens_in_time(
 
 #[cfg(test)]
 mod tests {
-    use crate::gateway::{Action, Decision, Delivery};
+    use crate::gateway::{Action, Delivery};
     use crate::judge::Law;
     use crate::judge::play::*;
-    use crate::policy::breaker::{State, Transition};
+    use crate::policy::breaker::State;
     use crate::policy::taxonomy::Class;
-    use crate::units::BreakerId;
-
-    fn moved(from: State, to: State) -> Decision {
-        let until = Some(at(5_000)).filter(|_| to == State::Open);
-        Decision::BreakerMoved {
-            breaker: BreakerId(0),
-            transition: Transition { from, to, generation: 1, until },
-        }
-    }
 
     /// Where no breaker is declared its moves are believed.
     fn check_breaker(held: impl Fn(&mut Play<'_>), broken: impl Fn(&mut Play<'_>), says: &str) {

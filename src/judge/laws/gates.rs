@@ -200,21 +200,13 @@ mod tests {
     use crate::gateway::{Command, Decision, Delivery, Freshness, Wait};
     use crate::judge::Law;
     use crate::judge::play::*;
-    use crate::policy::breaker::{State, Transition};
+    use crate::policy::breaker::State;
     use crate::policy::cooldown::Bench;
     use crate::policy::health;
     use crate::policy::signal::Signal;
     use crate::policy::taxonomy::Class;
     use crate::sim::What;
     use crate::units::{BreakerId, CallId, CredentialId, HealthId};
-
-    fn moved(from: State, to: State) -> Decision {
-        let until = Some(at(5_000)).filter(|_| to == State::Open);
-        Decision::BreakerMoved {
-            breaker: BreakerId(0),
-            transition: Transition { from, to, generation: 1, until },
-        }
-    }
 
     fn signal(call: CallId, signal: Signal, failures: u32) -> Decision {
         Decision::Signalled {
