@@ -1,11 +1,11 @@
 //! Lies about instants: when something opens, how long is waited and for what, which timer fires.
 
-use crate::lying_gateway::{Lie, check, with_action, with_candidates, with_decision};
+use crate::lying_gateway::{Lie, check, unasked_call, with_action, with_candidates, with_decision};
 use faultlab::gateway::{Action, Decision, Outcome, Verdict, Wait, WaitRefusal};
 use faultlab::judge::Law;
 use faultlab::policy::taxonomy::Class;
-use faultlab::sim::{Scripted, What};
-use faultlab::units::{CallId, CredentialId, Duration, RouteId, Timestamp};
+use faultlab::sim::What;
+use faultlab::units::{Duration, RouteId, Timestamp};
 
 fn later(at: Timestamp) -> Timestamp {
     at.after(Duration::from_nanos(1))
@@ -185,13 +185,7 @@ fn a_breaker_of_which_nothing_is_told() {
             return;
         }
         if let What::Acted(Action::Reply { request, outcome: Outcome::AllGated { .. }, .. }) = what {
-            tell(What::CallBegun {
-                call: CallId(77),
-                request: *request,
-                route: RouteId(0),
-                credential: CredentialId(0),
-                scripted: Scripted::Foreseen,
-            });
+            tell(unasked_call(*request, RouteId(0)));
         }
         tell(*what);
     };

@@ -10,7 +10,7 @@ use faultlab::policy::signal::Signal;
 use faultlab::policy::taxonomy::Class;
 use faultlab::sim::{Catalog, Entry, Observer, Scripted, What, run};
 use faultlab::trace::{Author, Kind};
-use faultlab::units::{CallId, CredentialId, Duration, Money, RouteId, Timestamp};
+use faultlab::units::{CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
 /// What somebody makes of an entry: he says on what the judge is to see, in its place.
 pub(crate) type Lie = fn(&Catalog, &What<'_>, &mut dyn FnMut(What<'_>));
@@ -99,6 +99,17 @@ pub(crate) fn with_action(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), chang
     }
 }
 
+/// A call that no claim announces, on this route with its own key.
+pub(crate) const fn unasked_call(request: RequestId, route: RouteId) -> What<'static> {
+    What::CallBegun {
+        call: CallId(77),
+        request,
+        route,
+        credential: CredentialId(route.0),
+        scripted: Scripted::Foreseen,
+    }
+}
+
 #[test]
 fn an_exclusion_that_is_hidden() {
     let lie: Lie = |_, what, tell| {
@@ -169,13 +180,7 @@ fn a_worst_case_that_is_made_small() {
 fn a_denial_that_is_swallowed_and_a_call_that_is_made_all_the_same() {
     let lie: Lie = |_, what, tell| {
         if let What::Decided(Decision::Denied { request, route, .. }) = what {
-            tell(What::CallBegun {
-                call: CallId(77),
-                request: *request,
-                route: *route,
-                credential: CredentialId(1),
-                scripted: Scripted::Foreseen,
-            });
+            tell(unasked_call(*request, *route));
         } else {
             tell(*what);
         }
@@ -414,13 +419,7 @@ fn a_leg_after_the_winner() {
     let lie: Lie = |_, what, tell| {
         tell(*what);
         if let What::Acted(Action::Reply { request, .. }) = what {
-            tell(What::CallBegun {
-                call: CallId(77),
-                request: *request,
-                route: RouteId(2),
-                credential: CredentialId(2),
-                scripted: Scripted::Foreseen,
-            });
+            tell(unasked_call(*request, RouteId(2)));
         }
     };
     check("hedging", "base", lie, Law::NoCallAfterReply, "req-hedged");
@@ -430,13 +429,7 @@ fn a_leg_after_the_winner() {
 fn a_call_through_an_open_breaker() {
     let lie: Lie = |_, what, tell| {
         if let What::Acted(Action::Reply { request, outcome: Outcome::AllGated { .. }, .. }) = what {
-            tell(What::CallBegun {
-                call: CallId(77),
-                request: *request,
-                route: RouteId(0),
-                credential: CredentialId(0),
-                scripted: Scripted::Foreseen,
-            });
+            tell(unasked_call(*request, RouteId(0)));
         }
         tell(*what);
     };
