@@ -142,6 +142,19 @@ fn a_full_disk_is_told_and_leaves_neither_a_verdict_nor_halves() {
     }
 }
 
+/// The last thing that can fail: all is written, and the file does not get its name.
+#[test]
+fn a_file_that_cannot_take_its_name_is_told_and_there_is_no_verdict() {
+    let place = Place::new("no-name");
+    let child = with_seeds(&place, 3_000);
+    until_it_writes(&place);
+    let folder = place.path().join("lab-output");
+    fs::create_dir_all(folder.join("events.jsonl/in-the-way")).unwrap();
+    ends(&child.wait_with_output().unwrap(), 74, "error: cannot write lab-output/events.jsonl: ");
+    assert!(!folder.join("summary.json").exists());
+    assert!(!folder.join("events.jsonl.partial").exists());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_stdout_is_told() {
@@ -168,7 +181,12 @@ fn a_reader_who_goes_away_changes_neither_exit_code_nor_files() {
 
 /// A run that takes many minutes: a million seeds.
 fn long(place: &Place) -> Child {
-    place.file("long.toml", text_of("bounded-429").replace("seeds = \"1..200\"", "seeds = \"1..1000000\""));
+    with_seeds(place, 1_000_000)
+}
+
+fn with_seeds(place: &Place, seeds: u32) -> Child {
+    let seeds = format!("seeds = \"1..{seeds}\"");
+    place.file("long.toml", text_of("bounded-429").replace("seeds = \"1..200\"", &seeds));
     let mut command = program(place, "--scenario long.toml");
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
