@@ -221,6 +221,7 @@ fn request(id: RequestId, now: Timestamp) -> Request {
         delivery: Delivery::Whole,
         effect: SideEffect::None,
         priority: 0,
+        content: None,
         draw: u64::from(id.0),
     }
 }

@@ -54,6 +54,7 @@
 //!     delivery: Delivery::Whole,
 //!     effect: SideEffect::None,
 //!     priority: 0,
+//!     content: None,
 //!     draw: 42,
 //! };
 //! let mut effects = Effects::default();

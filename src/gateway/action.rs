@@ -154,6 +154,10 @@ pub enum StopReason {
     CallsPerTask,
     /// The run has made its calls.
     CallsPerRun,
+    /// The task has asked the same too often in a row.
+    IdenticalPerTask,
+    /// Too many calls of the task have failed in a row.
+    FailingPerTask,
     /// A terminal fault of an earlier call.
     Terminal(Failure),
 }
@@ -164,6 +168,8 @@ impl StopReason {
         match self {
             StopReason::CallsPerTask => FuseKind::CallsPerTask,
             StopReason::CallsPerRun => FuseKind::CallsPerRun,
+            StopReason::IdenticalPerTask => FuseKind::IdenticalPerTask,
+            StopReason::FailingPerTask => FuseKind::FailingPerTask,
             StopReason::Terminal(_) => FuseKind::Terminal,
         }
     }
@@ -327,10 +333,13 @@ impl Outcome {
             Outcome::NoCandidate { .. } => "no_candidate",
             Outcome::NoEligibleRoute => "no_eligible_route",
             Outcome::DeadlineExceeded { .. } => "deadline_exceeded",
-            Outcome::Stopped { reason: StopReason::CallsPerTask | StopReason::CallsPerRun, .. } => {
-                "CALL_BUDGET_EXCEEDED"
-            }
-            Outcome::Stopped { reason: StopReason::Terminal(_), .. } => "stopped",
+            Outcome::Stopped { reason, .. } => match reason {
+                StopReason::CallsPerTask
+                | StopReason::CallsPerRun
+                | StopReason::IdenticalPerTask
+                | StopReason::FailingPerTask => "CALL_BUDGET_EXCEEDED",
+                StopReason::Terminal(_) => "stopped",
+            },
             Outcome::Abandoned => "abandoned",
         }
     }
@@ -356,7 +365,10 @@ labels! {
     HedgeSkip {
         Attempts => "attempts", Money => "money", Slot => "slot", Fuse => "fuse", Route => "route",
     }
-    FuseKind { CallsPerTask => "calls_per_task", CallsPerRun => "calls_per_run", Terminal => "terminal" }
+    FuseKind {
+        CallsPerTask => "calls_per_task", CallsPerRun => "calls_per_run",
+        IdenticalPerTask => "identical_per_task", FailingPerTask => "failing_per_task", Terminal => "terminal",
+    }
     FuseScope { Request => "request", Account => "account", Run => "run" }
     Freshness { Fresh => "fresh", Stale => "stale" }
     Basis { Receipt => "receipt", Assumed => "assumed", Corrected => "corrected" }

@@ -149,7 +149,7 @@ pub enum Decision {
         fuse: FuseKind,
         /// The request whose call was refused, or whose fault blew it.
         request: RequestId,
-        /// Calls made in its scope.
+        /// Calls that it counted.
         calls: u64,
     },
     /// We stopped a call that took too long.
@@ -183,6 +183,10 @@ pub enum FuseKind {
     CallsPerTask,
     /// Calls of the run.
     CallsPerRun,
+    /// Calls of a task in a row that ask the same.
+    IdenticalPerTask,
+    /// Calls of a task in a row that fail.
+    FailingPerTask,
     /// A terminal fault.
     Terminal,
 }

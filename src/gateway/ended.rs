@@ -6,6 +6,7 @@ use super::decision::{Basis, Decision};
 use super::fleet::{Heard, concerned};
 use super::input::{Answer, Bill, Receipt};
 use super::live::{Flight, Leg, Pending, Phase};
+use super::policy::StoppedCalls;
 use super::retry::Setback;
 use super::waits::Wait;
 use crate::policy::breaker::Permit;
@@ -24,7 +25,10 @@ impl Gateway {
         if let Answer::Failed(diagnosis) = receipt.result {
             out.decide(Decision::Classified { call, diagnosis });
         }
-        let actual = cost(&receipt, worst_case);
+        let actual = match (&flight, self.policy.budget.stopped_calls) {
+            (Flight::Stopped, StoppedCalls::Ignored) => Amount::ZERO,
+            (Flight::Stopped, StoppedCalls::Billed) | (Flight::Flying(_), _) => cost(&receipt, worst_case),
+        };
         match bill {
             Pending::Held(hold) => {
                 let settlement = self.ledger.settle(hold, actual);
@@ -67,12 +71,14 @@ impl Gateway {
         self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
         let (failure, hint) = match receipt.result {
             Answer::Answered => {
+                self.stops.ended(&self.requests.get(info.request).request.payer, None);
                 let outcome = Outcome::Answered { route: info.route };
                 return self.reply(now, info.request, outcome, Class::Cancelled, out);
             }
             Answer::Failed(diagnosis) => {
                 self.bench(now, &info, &diagnosis, out);
                 let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };
+                self.stops.ended(&self.requests.get(info.request).request.payer, Some(failure));
                 self.blow(now, info.request, info.credential, failure, out);
                 (failure, diagnosis.hint)
             }
@@ -87,6 +93,7 @@ impl Gateway {
         out.decide(Decision::TimedOut { call, class });
         self.stop(now, call, class, out);
         let failure = Failure { class, code: None };
+        self.stops.ended(&self.requests.get(info.request).request.payer, Some(failure));
         self.set_back(now, &Setback { call: info, failure, hint: Hint::Absent }, out);
     }
 
@@ -129,7 +136,7 @@ impl Gateway {
         }
         let until = hinted.or(by_class).filter(|until| *until > now);
         let Some((what, until)) = what.zip(until) else { return };
-        let news = self.fleet.bench(what, until, diagnosis.class, out);
+        let news = self.fleet.bench(now, what, until, diagnosis.class, out);
         if news && diagnosis.class == Class::Auth {
             let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };
             out.decide(Decision::Alerted { credential: info.credential, failure });

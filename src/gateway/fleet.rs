@@ -62,7 +62,7 @@ impl Fleet {
                 .collect(),
             healths: vec![Health::default(); usize::from(registry.healths)],
             health: policy.health,
-            cooldowns: Cooldowns::default(),
+            cooldowns: Cooldowns::new(policy.cooldown.again),
             latencies: vec![Latencies::default(); measured],
             in_flight: Slots::new(policy.concurrency.route_max),
             races: real::exponential(Duration::from_nanos(1 << 32)),
@@ -269,8 +269,15 @@ impl Fleet {
     }
 
     /// Benches what a failure concerns; whether that is news.
-    pub(super) fn bench(&mut self, what: Bench, until: Timestamp, class: Class, out: &mut Effects) -> bool {
-        let news = self.cooldowns.bench(what, until);
+    pub(super) fn bench(
+        &mut self,
+        now: Timestamp,
+        what: Bench,
+        until: Timestamp,
+        class: Class,
+        out: &mut Effects,
+    ) -> bool {
+        let news = self.cooldowns.bench(now, what, until);
         if let Some(until) = news {
             out.decide(Decision::Benched { what, until, class });
         }

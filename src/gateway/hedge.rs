@@ -38,7 +38,7 @@ impl Gateway {
         }
         let skip = if live.attempts >= self.policy.retry.attempts_max {
             HedgeSkip::Attempts
-        } else if !self.stops.permits(&live.request.payer) {
+        } else if !self.stops.permits(&live.request) {
             HedgeSkip::Fuse
         } else {
             match self.look(now, id, Field::Beside, Record::Trace(out)) {

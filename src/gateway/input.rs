@@ -45,6 +45,8 @@ pub struct Request {
     pub effect: SideEffect,
     /// Who goes first when requests wait for a slot: higher before lower.
     pub priority: u8,
+    /// What it asks, as a hash: requests with the same are identical. `None` is like no other.
+    pub content: Option<u64>,
     /// The key of its draws.
     pub draw: u64,
 }

@@ -2,7 +2,9 @@
 //! wrong one is the cause of a known incident.
 
 use crate::policy::backoff::Backoff;
+use crate::policy::cooldown::Again;
 use crate::policy::eligibility::{Offer, Reasons};
+use crate::policy::fuse::Repeats;
 use crate::policy::hedge::Hedge;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::{Class, Taxonomy};
@@ -75,6 +77,17 @@ pub struct Retry {
     pub hint_max: Duration,
     /// How often a request looks for a route before it gives up.
     pub seeks_max: u32,
+    /// What follows when a stream breaks after its first output.
+    pub mid_stream: MidStream,
+}
+
+/// What follows when a stream breaks after its first output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MidStream {
+    /// The answer ends there, and says so.
+    Truncate,
+    /// What follows any failure: another voice in the same answer.
+    Splice,
 }
 
 /// When we stop an attempt ourselves; `None` is never.
@@ -95,6 +108,8 @@ pub struct Cooldown {
     pub rate_limit: Duration,
     /// After a used-up window.
     pub quota_exhausted: Duration,
+    /// What becomes of a bench in force when another one comes.
+    pub again: Again,
 }
 
 impl Cooldown {
@@ -153,6 +168,8 @@ pub struct Fuse {
     pub calls_per_task: Option<u64>,
     /// Calls a run may make; `None` is no limit.
     pub calls_per_run: Option<u64>,
+    /// How often a task may repeat itself.
+    pub repeats: Repeats,
     /// What a terminal fault stops.
     pub terminal: FuseScope,
 }
@@ -177,6 +194,17 @@ pub struct Budget {
     pub attempt_max: Amount,
     /// How long the receipt of a cancelled, timed-out or cut call is waited for.
     pub receipt_max: Duration,
+    /// What that receipt costs.
+    pub stopped_calls: StoppedCalls,
+}
+
+/// What the receipt of a call costs that we stopped ourselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StoppedCalls {
+    /// What it says: the upstream has worked.
+    Billed,
+    /// Nothing: its answer was not used.
+    Ignored,
 }
 
 impl Default for Policy {
@@ -224,6 +252,7 @@ impl Default for Retry {
             backoff: Backoff::default(),
             hint_max: Duration::from_secs(60),
             seeks_max: 16,
+            mid_stream: MidStream::Truncate,
         }
     }
 }
@@ -236,19 +265,33 @@ impl Default for Concurrency {
 
 impl Default for Fuse {
     fn default() -> Fuse {
-        Fuse { calls_per_task: None, calls_per_run: None, terminal: FuseScope::Request }
+        Fuse {
+            calls_per_task: None,
+            calls_per_run: None,
+            repeats: Repeats::default(),
+            terminal: FuseScope::Request,
+        }
     }
 }
 
 impl Default for Cooldown {
     fn default() -> Cooldown {
-        Cooldown { rate_limit: Duration::ZERO, quota_exhausted: Duration::from_secs(60) }
+        Cooldown {
+            rate_limit: Duration::ZERO,
+            quota_exhausted: Duration::from_secs(60),
+            again: Again::Longest,
+        }
     }
 }
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { reserve: Reserve::Reserve, attempt_max: Amount::MAX, receipt_max: Duration::from_secs(60) }
+        Budget {
+            reserve: Reserve::Reserve,
+            attempt_max: Amount::MAX,
+            receipt_max: Duration::from_secs(60),
+            stopped_calls: StoppedCalls::Billed,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::Gateway;
 use super::action::{Call, Effects, Failure, Gate, Limit, Outcome, Role};
 use super::decision::{Decision, WaitRefusal};
 use super::live::Phase;
+use super::policy::MidStream;
 use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;
 use crate::policy::backoff;
@@ -55,8 +56,13 @@ impl Gateway {
         let live = self.requests.get_mut(id);
         live.last = Some(last);
         if let Phase::Committed(_) = live.phase {
-            let outcome = Outcome::Truncated { route: setback.call.route, last };
-            return self.reply(now, id, outcome, Class::Cancelled, out);
+            match self.policy.retry.mid_stream {
+                MidStream::Truncate => {
+                    let outcome = Outcome::Truncated { route: setback.call.route, last };
+                    return self.reply(now, id, outcome, Class::Cancelled, out);
+                }
+                MidStream::Splice => live.phase = Phase::Open,
+            }
         }
         let remedy = self.policy.taxonomy.remedy(last.class);
         let is_optional = setback.call.role == Role::Hedge && last.class != Class::PolicyRefusal;

@@ -3,9 +3,10 @@
 use super::Gateway;
 use super::action::{Effects, Failure, Outcome, StopReason};
 use super::decision::{Decision, FuseKind};
+use super::input::Request;
 use super::live::Phase;
 use super::policy::{Fuse, FuseScope, Payer, Task};
-use crate::policy::fuse::{Blown, CountFuse, News};
+use crate::policy::fuse::{Blown, CountFuse, News, Repeat, RepeatFuse};
 use crate::policy::ledger::{AccountId, Amount, Ledger};
 use crate::policy::taxonomy::Class;
 use crate::units::{CredentialId, ProjectId, RequestId, TaskId, Timestamp};
@@ -26,6 +27,7 @@ pub(super) struct Stops {
 struct OpenTask {
     account: AccountId,
     fuse: CountFuse,
+    repeats: RepeatFuse,
 }
 
 impl Stops {
@@ -40,10 +42,11 @@ impl Stops {
         if self.tasks.len() <= at {
             self.tasks.resize_with(at + 1, || None);
         }
-        let limit = self.policy.calls_per_task;
+        let (limit, repeats) = (self.policy.calls_per_task, self.policy.repeats);
         let open = || OpenTask {
             account: ledger.open(caps[usize::from(task.kind)], None),
             fuse: CountFuse::new(limit),
+            repeats: RepeatFuse::new(repeats),
         };
         self.tasks[at].get_or_insert_with(open).account
     }
@@ -63,14 +66,27 @@ impl Stops {
         if self.run.is_blown() {
             return Some(StopReason::CallsPerRun);
         }
-        self.task(payer).filter(|task| task.fuse.is_blown()).map(|_| StopReason::CallsPerTask)
+        let task = self.task(payer)?;
+        if task.fuse.is_blown() {
+            return Some(StopReason::CallsPerTask);
+        }
+        task.repeats.blown().map(|repeat| repeated(repeat).1)
     }
 
-    /// Whether no fuse stops a call of this payer, and it would blow none.
-    pub(super) fn permits(&self, payer: &Payer) -> bool {
-        self.terminal.is_none()
-            && self.run.permits()
-            && self.task(payer).is_none_or(|task| task.fuse.permits())
+    /// Whether no fuse stops another call for this request, and it would blow none.
+    pub(super) fn permits(&self, request: &Request) -> bool {
+        let is_free = |task: &OpenTask| task.fuse.permits() && task.repeats.permits(request.content);
+        self.terminal.is_none() && self.run.permits() && self.task(&request.payer).is_none_or(is_free)
+    }
+
+    /// A call of a task was answered, or it failed.
+    pub(super) fn ended(&mut self, payer: &Payer, failure: Option<Failure>) {
+        let task = payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
+        match (task, failure) {
+            (None, _) => {}
+            (Some(task), None) => task.repeats.answered(),
+            (Some(task), Some(_)) => task.repeats.failed(),
+        }
     }
 
     /// The terminal fault that closed the account of a project.
@@ -108,9 +124,13 @@ impl Stops {
     }
 
     /// Counts a call that is about to be made.
-    fn tick(&mut self, payer: &Payer) -> Result<(), (FuseKind, StopReason, Blown)> {
-        let task = payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
+    fn tick(&mut self, request: &Request) -> Result<(), (FuseKind, StopReason, Blown)> {
+        let task = request.payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
         if let Some(task) = task {
+            task.repeats.tick(request.content).map_err(|(repeat, blown)| {
+                let (fuse, reason) = repeated(repeat);
+                (fuse, reason, blown)
+            })?;
             task.fuse.tick().map_err(|blown| (FuseKind::CallsPerTask, StopReason::CallsPerTask, blown))?;
         }
         self.run.tick().map_err(|blown| (FuseKind::CallsPerRun, StopReason::CallsPerRun, blown))
@@ -121,8 +141,9 @@ impl Gateway {
     /// Counts a call that a request is about to make. Whether it may; if not, the request is stopped, and with
     /// it all that wait in the fuse's scope.
     pub(super) fn count(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) -> Allowed {
-        let payer = self.requests.get(id).request.payer;
-        let Err((fuse, reason, blown)) = self.stops.tick(&payer) else { return Allowed::Yes };
+        let Err((fuse, reason, blown)) = self.stops.tick(&self.requests.get(id).request) else {
+            return Allowed::Yes;
+        };
         if blown.news == News::JustBlown {
             out.decide(Decision::Blew { fuse, request: id, calls: blown.calls });
         }
@@ -175,6 +196,14 @@ impl Gateway {
     ) {
         let last = self.requests.get(id).last;
         self.reply(now, id, Outcome::Stopped { reason, last }, Class::Cancelled, out);
+    }
+}
+
+/// How a fuse that blows at repetition is told.
+const fn repeated(repeat: Repeat) -> (FuseKind, StopReason) {
+    match repeat {
+        Repeat::Identical => (FuseKind::IdenticalPerTask, StopReason::IdenticalPerTask),
+        Repeat::Failing => (FuseKind::FailingPerTask, StopReason::FailingPerTask),
     }
 }
 

@@ -248,7 +248,7 @@ mod tests {
                     format!("{header}\n{{\"level\":\"info\"}}\n").into_bytes()
                 }),
             ),
-            ("110: it is cut off", complaint("cut", |t| t[..t.len() - 9].into())),
+            ("114: it is cut off", complaint("cut", |t| t[..t.len() - 9].into())),
             (
                 "2: it is not UTF-8",
                 complaint("utf8", |t| {

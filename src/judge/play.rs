@@ -84,7 +84,7 @@ pub(crate) fn catalog() -> Catalog {
         });
     }
     let name = catalog.names.intern("req");
-    catalog.sources.push(SourceFact { name, kind: SourceKind::Stream });
+    catalog.sources.push(SourceFact { name, kind: SourceKind::Stream, content: None });
     catalog.limits = Limits { attempts_max: 2, calls_per_route_max: 2, probes_max: 1, ..Limits::default() };
     catalog
 }
@@ -206,6 +206,7 @@ impl<'a> Play<'a> {
             delivery: Delivery::Whole,
             effect: SideEffect::None,
             priority: 0,
+            content: None,
             draw: 0,
         };
         change(&mut request);

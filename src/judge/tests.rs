@@ -110,7 +110,13 @@ fn storm(seed: u64) -> Setup {
     catalog.tenants[0].cap.money = Money::from_picos(600_000_000_000);
     registry.tenants = vec![(catalog.tenants[0].cap, catalog.tenants[0].window)];
     let gap = Latency::Fixed(MS(30));
-    let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(gap), count: 40 };
+    let source = Source {
+        template,
+        first: Timestamp::ZERO,
+        pace: Pace::Open(gap),
+        count: 40,
+        growth: crate::policy::prices::Usage::default(),
+    };
     let mut policy = Policy { breaker: Some(breaker::Config::default()), ..Policy::default() };
     policy.retry.backoff =
         Backoff { base: MS(100), growth: Growth::Fixed, cap: MS(100), jitter: Jitter::Full };

@@ -18,18 +18,35 @@ pub enum Bench {
     Route(RouteId),
 }
 
+/// What becomes of a bench in force when another one comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Again {
+    /// The later end counts.
+    #[default]
+    Longest,
+    /// The first end stands, even if the second is later.
+    First,
+}
+
 /// Every bench in force.
 #[derive(Clone, Debug, Default)]
 pub struct Cooldowns {
+    again: Again,
     /// Sorted by what is benched; holds as many as there are things to bench, at most.
     until: Vec<(Bench, Timestamp)>,
 }
 
 impl Cooldowns {
-    /// Benches `what` until `until`. `None` if it is benched at least that long already.
-    pub fn bench(&mut self, what: Bench, until: Timestamp) -> Option<Timestamp> {
+    /// No bench yet.
+    pub const fn new(again: Again) -> Cooldowns {
+        Cooldowns { again, until: Vec::new() }
+    }
+
+    /// Benches `what` from `now` until `until`. `None` if it is benched at least that long already.
+    pub fn bench(&mut self, now: Timestamp, what: Bench, until: Timestamp) -> Option<Timestamp> {
         match self.until.binary_search_by_key(&what, |entry| entry.0) {
             Ok(at) if self.until[at].1 >= until => None,
+            Ok(at) if self.again == Again::First && self.until[at].1 > now => None,
             Ok(at) => {
                 self.until[at].1 = until;
                 Some(until)
@@ -75,15 +92,26 @@ mod tests {
     #[test]
     fn a_shorter_bench_never_replaces_a_longer_one() {
         let mut cooldowns = Cooldowns::default();
-        assert_eq!(cooldowns.bench(KEY, at(60)), Some(at(60)));
-        assert_eq!(cooldowns.bench(KEY, at(1)), None);
+        assert_eq!(cooldowns.bench(at(0), KEY, at(60)), Some(at(60)));
+        assert_eq!(cooldowns.bench(at(0), KEY, at(1)), None);
         assert_eq!(cooldowns.until(at(1), KEY), Some(at(60)));
+    }
+
+    #[test]
+    fn a_longer_bench_replaces_a_shorter_one_unless_the_first_stands() {
+        for (again, until) in [(Again::Longest, at(60)), (Again::First, at(1))] {
+            let mut cooldowns = Cooldowns::new(again);
+            cooldowns.bench(at(0), KEY, at(1));
+            cooldowns.bench(at(0), KEY, at(60));
+            assert_eq!(cooldowns.until(at(0), KEY), Some(until));
+            assert_eq!(cooldowns.bench(at(60), KEY, at(61)), Some(at(61)), "what is over is no bench");
+        }
     }
 
     #[test]
     fn it_is_free_at_the_very_instant() {
         let mut cooldowns = Cooldowns::default();
-        cooldowns.bench(KEY, at(60));
+        cooldowns.bench(at(0), KEY, at(60));
         assert_eq!(cooldowns.until(at(59), KEY), Some(at(60)));
         assert_eq!(cooldowns.until(at(60), KEY), None);
     }
@@ -91,7 +119,7 @@ mod tests {
     #[test]
     fn a_bench_for_one_model_leaves_the_others_alone() {
         let mut cooldowns = Cooldowns::default();
-        cooldowns.bench(Bench::Model(ProjectId(0), ModelId(1)), at(60));
+        cooldowns.bench(at(0), Bench::Model(ProjectId(0), ModelId(1)), at(60));
         assert_eq!(cooldowns.until(at(0), Bench::Model(ProjectId(0), ModelId(2))), None);
         assert_eq!(cooldowns.until(at(0), Bench::Project(ProjectId(0))), None);
     }

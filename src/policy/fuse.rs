@@ -71,6 +71,97 @@ impl CountFuse {
     }
 }
 
+/// How often a task may repeat itself; `None` never blows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Repeats {
+    /// Calls in a row that ask the same.
+    pub identical: Option<u64>,
+    /// Calls in a row that fail.
+    pub failing: Option<u64>,
+}
+
+/// How a task repeats itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repeat {
+    /// It asks the same again and again.
+    Identical,
+    /// One call after the other fails.
+    Failing,
+}
+
+/// Blows when a task goes round in circles: the same question once more, or one more call after so many that failed
+/// in a row. Another question, or an answer, ends a row; neither mends the fuse.
+#[derive(Clone, Debug)]
+pub struct RepeatFuse {
+    limits: Repeats,
+    /// What the last call asked, if it said so.
+    last: Option<u64>,
+    identical: u64,
+    failing: u64,
+    blown: Option<Repeat>,
+}
+
+impl RepeatFuse {
+    /// A fuse for rows of this length.
+    pub const fn new(limits: Repeats) -> RepeatFuse {
+        RepeatFuse { limits, last: None, identical: 0, failing: 0, blown: None }
+    }
+
+    /// How the task repeated itself, if it is blown.
+    pub const fn blown(&self) -> Option<Repeat> {
+        self.blown
+    }
+
+    /// Whether a call that asks this could be made now. Changes nothing.
+    pub fn permits(&self, content: Option<u64>) -> bool {
+        self.blown.is_none() && self.refusal(content).is_none()
+    }
+
+    /// Counts a call that is about to be made; a call that does not say what it asks is like no other.
+    ///
+    /// # Errors
+    /// If the row would be too long: then the call must not be made, and the fuse is blown for good.
+    pub fn tick(&mut self, content: Option<u64>) -> Result<(), (Repeat, Blown)> {
+        let (news, why) = match (self.blown, self.refusal(content)) {
+            (None, None) => {
+                self.identical = self.row_of(content);
+                self.last = content;
+                return Ok(());
+            }
+            (Some(why), _) => (News::Old, why),
+            (None, Some(why)) => (News::JustBlown, why),
+        };
+        self.blown = Some(why);
+        let (calls, limit) = match why {
+            Repeat::Identical => (self.identical, self.limits.identical),
+            Repeat::Failing => (self.failing, self.limits.failing),
+        };
+        Err((why, Blown { calls, limit: limit.unwrap_or(u64::MAX), news }))
+    }
+
+    /// A call was answered.
+    pub const fn answered(&mut self) {
+        self.failing = 0;
+    }
+
+    /// A call failed, whatever the class.
+    pub const fn failed(&mut self) {
+        self.failing += 1;
+    }
+
+    fn refusal(&self, content: Option<u64>) -> Option<Repeat> {
+        if self.limits.failing.is_some_and(|most| self.failing >= most) {
+            return Some(Repeat::Failing);
+        }
+        self.limits.identical.is_some_and(|most| self.row_of(content) > most).then_some(Repeat::Identical)
+    }
+
+    /// The length of the row with one more call that asks this.
+    fn row_of(&self, content: Option<u64>) -> u64 {
+        if content.is_some() && content == self.last { self.identical + 1 } else { 1 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +180,43 @@ mod tests {
         let mut fuse = CountFuse::new(Some(1));
         assert_eq!(fuse.tick(), Ok(()));
         assert!(!fuse.permits() && !fuse.is_blown());
+    }
+
+    fn rows(identical: u64, failing: u64) -> RepeatFuse {
+        RepeatFuse::new(Repeats { identical: Some(identical), failing: Some(failing) })
+    }
+
+    #[test]
+    fn the_same_question_once_too_often_blows_it_and_another_question_does_not_mend_it() {
+        let mut fuse = rows(2, 9);
+        assert_eq!((fuse.tick(Some(7)), fuse.tick(Some(7))), (Ok(()), Ok(())));
+        assert!(!fuse.permits(Some(7)) && fuse.permits(Some(8)) && fuse.blown().is_none());
+        let blown = |news| Err((Repeat::Identical, Blown { calls: 2, limit: 2, news }));
+        assert_eq!(fuse.tick(Some(7)), blown(News::JustBlown));
+        assert_eq!(fuse.tick(Some(8)), blown(News::Old));
+        assert!(!fuse.permits(Some(8)));
+    }
+
+    #[test]
+    fn another_question_ends_a_row_and_an_unnamed_one_is_like_no_other() {
+        let mut fuse = rows(2, 9);
+        for content in [Some(7), Some(7), Some(8), Some(7), Some(7), None, None, None, Some(7)] {
+            assert_eq!(fuse.tick(content), Ok(()));
+        }
+    }
+
+    #[test]
+    fn one_failure_after_the_other_blows_it_and_an_answer_ends_the_row() {
+        let mut fuse = rows(9, 2);
+        fuse.failed();
+        fuse.answered();
+        fuse.failed();
+        assert_eq!(fuse.tick(None), Ok(()));
+        fuse.failed();
+        let blown = |news| Err((Repeat::Failing, Blown { calls: 2, limit: 2, news }));
+        assert_eq!(fuse.tick(None), blown(News::JustBlown));
+        fuse.answered();
+        assert_eq!(fuse.tick(None), Err((Repeat::Failing, Blown { calls: 0, limit: 2, news: News::Old })));
     }
 
     #[test]

@@ -29,6 +29,19 @@ impl Usage {
             + self.audio as u64
     }
 
+    /// So much larger, so many times; `None` if a kind does not fit.
+    pub fn grown(&self, by: &Usage, times: u32) -> Option<Usage> {
+        let grow = |now: u32, by: u32| now.checked_add(by.checked_mul(times)?);
+        Some(Usage {
+            input: grow(self.input, by.input)?,
+            cache_read: grow(self.cache_read, by.cache_read)?,
+            cache_write: grow(self.cache_write, by.cache_write)?,
+            image: grow(self.image, by.image)?,
+            audio: grow(self.audio, by.audio)?,
+            output: grow(self.output, by.output)?,
+        })
+    }
+
     /// All tokens.
     pub const fn total(&self) -> u64 {
         self.input_total() + self.output as u64

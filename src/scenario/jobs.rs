@@ -10,6 +10,7 @@ use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT};
 use super::traffic::{declare, source_name, template, tenant};
 use super::tree::Word;
 use crate::gateway::Payer;
+use crate::policy::prices::Usage;
 use crate::sim::{Job, Latency, Pace, Source, SourceKind, Step, TaskFact};
 use crate::units::{Name, Timestamp};
 
@@ -62,13 +63,19 @@ fn step(f: &mut Form<'_, '_>, world: &mut World, job: u16, count: u32) -> Option
     let think = f.value(about("think", "From their answers to its beginning."), &DURATION, "0 ms");
     let payer = Payer { task: None, tenant: tenant(f, world) }; // the task is the job that it is done for
     let template = template(f, world, payer);
-    let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(Latency::Never), count: 0 };
+    let source = Source {
+        template,
+        first: Timestamp::ZERO,
+        pace: Pace::Open(Latency::Never),
+        count: 0,
+        growth: Usage::default(),
+    };
     let name = name?;
     flow::countable(f, world, Some(name));
     let kind = world.catalog.names.text(world.catalog.tasks[usize::from(job)].name);
     flow::new_step(f, world, kind, count, name, times);
     let at = id(world.sources.len());
-    declare(world, Some(name), SourceKind::Step { job, times }, source);
+    declare(f, world, Some(name), SourceKind::Step { job, times }, source);
     let step = Step { source: at, times, after: Vec::new(), think };
     Some(Draft { name, after: after.unwrap_or_default(), step })
 }

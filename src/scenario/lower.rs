@@ -106,6 +106,7 @@ fn limits(world: &World) -> Limits {
         tenant_legs_max: policy.concurrency.tenant_max,
         calls_per_task: policy.fuse.calls_per_task,
         calls_per_run: policy.fuse.calls_per_run,
+        repeats: policy.fuse.repeats,
         terminal_scope: policy.fuse.terminal,
     }
 }

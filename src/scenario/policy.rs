@@ -9,7 +9,8 @@ use super::lower::{DOMAINS, Domain, World};
 use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, MONEY};
 use super::retry::retry;
 use super::stops::{concurrency, fuse, hedge};
-use crate::gateway::{AllUnhealthy, Budget, Cooldown, Eligibility, Ranking, Timeouts};
+use crate::gateway::{AllUnhealthy, Budget, Cooldown, Eligibility, Ranking, StoppedCalls, Timeouts};
+use crate::policy::cooldown::Again;
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::health;
 use crate::policy::ledger::{Amount, Reserve};
@@ -271,6 +272,15 @@ fn cooldown(f: &mut Form<'_, '_>) -> Cooldown {
             &DURATION,
             "60 s",
         ),
+        again: f.choice(
+            knob(
+                "again",
+                "What becomes of a bench in force when another one comes: the later end counts (`longest`), or the first end stands (`first`).",
+                &[("first", "a hint of 1 s hides a window of a minute: the route comes back into it", "results_are_told_as_they_were")],
+            ),
+            &[("longest", Again::Longest), ("first", Again::First)],
+            "longest",
+        ),
     }
 }
 
@@ -300,6 +310,15 @@ fn budget(f: &mut Form<'_, '_>) -> Budget {
             ),
             &DURATION,
             "60 s",
+        ),
+        stopped_calls: f.choice(
+            knob(
+                "stopped_calls",
+                "What the receipt of a call costs that we stopped ourselves: what it says (`billed`), or nothing (`ignored`).",
+                &[("ignored", "losers of a hedge are paid and stand in no ledger", "books_balance")],
+            ),
+            &[("billed", StoppedCalls::Billed), ("ignored", StoppedCalls::Ignored)],
+            "billed",
         ),
     }
 }

@@ -31,11 +31,8 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         "free",
     );
     let window = window(f, world);
-    let stated = f.optional_table("refusal", |f| (f.span(), reply(f, &world.ear, &mut world.catalog.names)));
-    if let Some((span, Reply { failure: None, .. })) = &stated {
-        let help = Some("state its `status` or its `code`".to_owned());
-        f.problem(span, "a refusal is a failure", help);
-    }
+    let stated = refusal(f, "refusal", world);
+    let refusal_streamed = refusal(f, "refusal_streamed", world);
     let doc = "Whether a refusal says when the window ends.";
     let says_when = f.switch(about("says_when", doc), SaysWhen::Yes, SaysWhen::No, "false");
     let catalog = &world.catalog;
@@ -45,8 +42,7 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         Some(word) => position(f, "model", word, &catalog.models, &catalog.names).map(Some),
     };
     let above = Response { status: Some(429), code: Some("quota_exhausted"), retry_after: None };
-    let refusal =
-        stated.map_or_else(|| refused(&above, &world.ear, &mut world.catalog.names), |(_, reply)| reply);
+    let refusal = stated.unwrap_or_else(|| refused(&above, &world.ear, &mut world.catalog.names));
     let (Some(project), Some(model), Some(limit)) = (project, model, limit) else { return };
     let (project, model) = (ProjectId(id(project)), model.map(|at| ModelId(id(at))));
     world.catalog.quotas.push(QuotaFact { project, model, limit, used });
@@ -59,8 +55,20 @@ pub(super) fn quota(f: &mut Form<'_, '_>, world: &mut World) {
         refused: above_limit,
         window,
         refusal,
+        refusal_streamed,
         says_when,
     });
+}
+
+/// What a call above it gets, if the file says so.
+fn refusal(f: &mut Form<'_, '_>, key: &'static str, world: &mut World) -> Option<Reply> {
+    let (span, reply) =
+        f.optional_table(key, |f| (f.span(), reply(f, &world.ear, &mut world.catalog.names)))?;
+    if reply.failure.is_none() {
+        let help = Some("state its `status` or its `code`".to_owned());
+        f.problem(&span, "a refusal is a failure", help);
+    }
+    Some(reply)
 }
 
 /// When it begins anew: each time so much has passed, or by a civil clock.

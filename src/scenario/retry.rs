@@ -4,7 +4,7 @@ use super::findings::{Shape, about, knob};
 use super::form::Form;
 use super::quantity::{COUNT_FROM_ONE, DURATION, FACTOR, SHARE};
 use super::tree::{Node, Value};
-use crate::gateway::Retry;
+use crate::gateway::{MidStream, Retry};
 use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::units::{Duration, Ratio};
 
@@ -33,6 +33,15 @@ pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
             ),
             &DURATION,
             "60 s",
+        ),
+        mid_stream: f.choice(
+            knob(
+                "mid_stream",
+                "What follows when a stream breaks after its first output: the answer ends there (`truncate`), or what follows any failure (`splice`).",
+                &[("splice", "two models speak in one answer", "one_stream")],
+            ),
+            &[("truncate", MidStream::Truncate), ("splice", MidStream::Splice)],
+            "truncate",
         ),
         seeks_max: f.value(
             about(

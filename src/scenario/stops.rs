@@ -4,6 +4,7 @@ use super::findings::{about, knob};
 use super::form::Form;
 use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, Kind, LARGE_COUNT, Written, or_word};
 use crate::gateway::{Concurrency, Fuse, FuseScope};
+use crate::policy::fuse::Repeats;
 use crate::policy::hedge::{After, Hedge};
 use crate::units::Duration;
 
@@ -69,6 +70,23 @@ pub(super) fn fuse(f: &mut Form<'_, '_>) -> Fuse {
             ),
             &LARGE_COUNT,
         ),
+        repeats: Repeats {
+            identical: f.optional(
+                about(
+                    "identical_per_task",
+                    "Calls in a row that ask the same (`content`) which a task may make; no limit by default.",
+                ),
+                &LARGE_COUNT,
+            ),
+            failing: f.optional(
+                about(
+                    "failing_per_task",
+                    "Calls in a row that fail, whatever the class, after which a task makes no more; no limit by \
+                     default.",
+                ),
+                &LARGE_COUNT,
+            ),
+        },
         terminal: f.choice(about("terminal", doc), &words, "request"),
     }
 }

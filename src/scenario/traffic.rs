@@ -21,8 +21,9 @@ pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
     let first = f.value(about("at", "When it arrives."), &INSTANT, "0 ms");
     let payer = payer(f, world);
     let template = template(f, world, payer);
-    let source = Source { template, first, pace: Pace::Open(Latency::Never), count: 1 };
-    declare(world, name, SourceKind::Listed, source);
+    let source =
+        Source { template, first, pace: Pace::Open(Latency::Never), count: 1, growth: Usage::default() };
+    declare(f, world, name, SourceKind::Listed, source);
 }
 
 /// A stream of requests: `name/1`, `name/2`, …
@@ -34,11 +35,17 @@ pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     let payer = payer(f, world);
     let template = template(f, world, payer);
     let count = count.unwrap_or(1);
+    let growth = f.optional_table("grows", growth).unwrap_or_default();
+    if template.envelope.estimate.grown(&growth, count - 1).is_none() {
+        let help =
+            Some(format!("the {count} requests of the stream hold at most {} tokens of a kind", u32::MAX));
+        f.problem(&f.span_of("grows"), "the last request would be too large", help);
+    }
     flow::countable(f, world, name);
     flow::new_stream(f, world, name, count);
     all_arrive(f, &pace, first, count);
     let before = flow::planned(world);
-    declare(world, name, SourceKind::Stream, Source { template, first, pace, count });
+    declare(f, world, name, SourceKind::Stream, Source { template, first, pace, count, growth });
     flow::all_fit(f, world, before);
 }
 
@@ -96,9 +103,17 @@ pub(super) fn source_name(
 }
 
 /// Adds where requests come from.
-pub(super) fn declare(world: &mut World, name: Option<Name>, kind: SourceKind, source: Source) {
+pub(super) fn declare(
+    f: &mut Form<'_, '_>,
+    world: &mut World,
+    name: Option<Name>,
+    kind: SourceKind,
+    source: Source,
+) {
+    let doc = "What it asks: calls of a task with the same content are identical. Each asks something else by default.";
+    let content = f.text(about("content", doc)).map(|word| world.catalog.names.intern(&word.text));
     if let Some(name) = name {
-        world.catalog.sources.push(SourceFact { name, kind });
+        world.catalog.sources.push(SourceFact { name, kind, content });
         world.sources.push(source);
     }
 }
@@ -184,6 +199,12 @@ fn envelope(f: &mut Form<'_, '_>, world: &mut World) -> Envelope {
         cost_max: cap.money,
         tokens_max: cap.tokens,
     }
+}
+
+/// By how much each request is larger than the one before.
+fn growth(f: &mut Form<'_, '_>) -> Usage {
+    let output = f.value(about("output_max", "The most it may write."), &TOKENS, "0");
+    Usage { output, ..input_tokens(f) }
 }
 
 /// The most tokens a call may use.

@@ -90,7 +90,13 @@ const ROLES: [Role; 4] = [Role::Primary, Role::Retry, Role::Fallback, Role::Hedg
 const GATES: [&str; 5] = ["breaker", "cooldown", "concurrency", "health", "fuse"];
 const SKIPS: [HedgeSkip; 5] =
     [HedgeSkip::Attempts, HedgeSkip::Money, HedgeSkip::Slot, HedgeSkip::Fuse, HedgeSkip::Route];
-const FUSES: [FuseKind; 3] = [FuseKind::CallsPerTask, FuseKind::CallsPerRun, FuseKind::Terminal];
+const FUSES: [FuseKind; 5] = [
+    FuseKind::CallsPerTask,
+    FuseKind::CallsPerRun,
+    FuseKind::IdenticalPerTask,
+    FuseKind::FailingPerTask,
+    FuseKind::Terminal,
+];
 const STOPS: [FuseScope; 3] = [FuseScope::Request, FuseScope::Account, FuseScope::Run];
 const OUTCOMES: [&str; 12] = [
     "answered",

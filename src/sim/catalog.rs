@@ -4,6 +4,7 @@
 use crate::gateway::{Cooldown, FuseScope, Policy, Timeouts};
 use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::Offer;
+use crate::policy::fuse::Repeats;
 use crate::policy::hedge::After;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
@@ -150,6 +151,8 @@ pub struct SourceFact {
     pub name: Name,
     /// How its requests are named.
     pub kind: SourceKind,
+    /// What they all ask; without it each asks something else.
+    pub content: Option<Name>,
 }
 
 /// How the requests of a source are named.
@@ -233,6 +236,8 @@ pub struct Limits {
     pub calls_per_task: Option<u64>,
     /// Calls a run may make.
     pub calls_per_run: Option<u64>,
+    /// How often a task may repeat itself.
+    pub repeats: Repeats,
     /// What a terminal fault stops.
     pub terminal_scope: FuseScope,
 }
@@ -271,6 +276,7 @@ impl Default for Limits {
             tenant_legs_max: u32::MAX,
             calls_per_task: None,
             calls_per_run: None,
+            repeats: Repeats::default(),
             terminal_scope: FuseScope::Request,
         }
     }

@@ -1,6 +1,7 @@
 //! True quotas: what a provider counts, whatever the gateway believes.
 
 use super::upstream::{FailedReply, Reply};
+use crate::gateway::Delivery;
 use crate::policy::taxonomy::{Diagnosis, Hint};
 use crate::units::{Duration, ModelId, ProjectId, Timestamp};
 
@@ -23,6 +24,8 @@ pub struct Quota {
     pub window: Window,
     /// What a call above it gets: the time it takes, and what it means.
     pub refusal: Reply,
+    /// What it gets instead if its answer is streamed: some are told inside the stream, wrapped.
+    pub refusal_streamed: Option<Reply>,
     /// Whether the refusal says when the window ends.
     pub says_when: SaysWhen,
 }
@@ -125,9 +128,17 @@ impl Quota {
         self.project == project && self.model.is_none_or(|own| own == model)
     }
 
+    /// What a call above it gets.
+    pub(super) fn refusal(&self, delivery: Delivery) -> &Reply {
+        match delivery {
+            Delivery::Whole => &self.refusal,
+            Delivery::Stream => self.refusal_streamed.as_ref().unwrap_or(&self.refusal),
+        }
+    }
+
     /// What a refusal at `now` means, and its truth.
-    pub(super) fn failure(&self, now: Timestamp) -> Option<FailedReply> {
-        let failure = self.refusal.failure?;
+    pub(super) fn failure(&self, now: Timestamp, delivery: Delivery) -> Option<FailedReply> {
+        let failure = self.refusal(delivery).failure?;
         let end = self.window.end(now).filter(|_| self.says_when == SaysWhen::Yes);
         let told = failure.told.map(|told| Diagnosis { hint: end.map_or(told.hint, Hint::At), ..told });
         Some(FailedReply { told, ..failure })
@@ -149,6 +160,7 @@ mod tests {
             refused,
             window,
             refusal,
+            refusal_streamed: None,
             says_when: SaysWhen::No,
         }
     }

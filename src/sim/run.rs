@@ -189,7 +189,10 @@ fn admit(
     effects: &mut Effects,
 ) {
     let RequestName { source, ordinal } = name;
-    let template = &world.setup.sources[usize::from(source)].template;
+    let from = &world.setup.sources[usize::from(source)];
+    let template = &from.template;
+    let mut envelope = template.envelope;
+    envelope.estimate = envelope.estimate.grown(&from.growth, ordinal).expect("the last request fits");
     let id = world.slot();
     let mut payer = template.payer;
     if let Some(part) = part {
@@ -199,11 +202,12 @@ fn admit(
     let request = Request {
         id,
         payer,
-        envelope: template.envelope,
+        envelope,
         deadline: at.after(template.deadline),
         delivery: template.delivery,
         effect: template.effect,
         priority: template.priority,
+        content: world.content(source),
         draw: mix(world.source_hash(source) ^ mix(u64::from(ordinal) + 1)),
     };
     let arrival = scribe.write(at, cause, What::Arrived { request: &request, name });

@@ -5,6 +5,7 @@ use super::quota::Quota;
 use super::upstream::{Latency, Upstream};
 use crate::gateway::{Command, Delivery, Payer, Policy, Registry, SideEffect};
 use crate::policy::eligibility::Envelope;
+use crate::policy::prices::Usage;
 use crate::units::{Duration, Timestamp};
 
 /// One run, ready to be played.
@@ -41,6 +42,8 @@ pub struct Source {
     pub pace: Pace,
     /// How many arrive; none by themselves if they are the steps of a job.
     pub count: u32,
+    /// By how much each is larger than the one before: a history that is sent again and again.
+    pub growth: Usage,
 }
 
 /// When the requests of a source arrive.

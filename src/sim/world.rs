@@ -85,8 +85,8 @@ enum Source {
     Script(u32),
     /// A position in the upstream's faults.
     Fault(u32),
-    /// The refusal of a quota, by position.
-    Quota(u32),
+    /// The refusal of a quota, by position, for an answer that would be delivered so.
+    Quota(u32, Delivery),
     /// The refusal of an upstream that is full.
     Full,
 }
@@ -184,6 +184,12 @@ impl<'s> World<'s> {
         catalog.names.hash(catalog.sources[usize::from(source)].name)
     }
 
+    /// What all requests of a source ask, as a hash.
+    pub(super) fn content(&self, source: u16) -> Option<u64> {
+        let catalog = &self.setup.catalog;
+        catalog.sources[usize::from(source)].content.map(|content| catalog.names.hash(content))
+    }
+
     /// The draw for the gap before a request of a source.
     pub(super) fn gap_draw(&self, source: u16, ordinal: u32) -> u64 {
         self.draws.of(Purpose::Arrival).and(self.source_hash(source)).and(u64::from(ordinal)).bits()
@@ -233,7 +239,7 @@ impl<'s> World<'s> {
         let occasion =
             Occasion { source: self.source_hash(name.source), ordinal: u64::from(name.ordinal), nth };
         let Taken { source, scripted, served } = match self.over_quota(now, call, estimate.total()) {
-            Some(quota) => Taken::refused(Source::Quota(quota), now),
+            Some(quota) => Taken::refused(Source::Quota(quota, delivery), now),
             None => self.take(now, call.route, occasion),
         };
         let reply = source.reply(self.setup, call.route);
@@ -370,7 +376,7 @@ impl<'s> World<'s> {
         }
         let (usage, money) = full;
         let failure = match served.source {
-            Source::Quota(at) => self.setup.quotas[at as usize].failure(served.begun),
+            Source::Quota(at, delivery) => self.setup.quotas[at as usize].failure(served.begun, delivery),
             Source::Script(_) | Source::Fault(_) | Source::Full => reply.failure,
         };
         let result = failure.and_then(|failure| failure.told).map_or(Answer::Answered, Answer::Failed);
@@ -467,7 +473,7 @@ impl Source {
         match self {
             Source::Script(at) => &upstream.script[at as usize],
             Source::Fault(at) => &upstream.faults[at as usize].reply,
-            Source::Quota(at) => &setup.quotas[at as usize].refusal,
+            Source::Quota(at, delivery) => setup.quotas[at as usize].refusal(delivery),
             Source::Full => &upstream.capacity.as_ref().expect("what is full is finite").refusal,
         }
     }

@@ -32,6 +32,8 @@ const SUITE: &[Embedded] = suite![
     "look-alikes",
     "fallback-drain",
     "runaway",
+    "repeated-call",
+    "growing-history",
     "out-of-money",
     "budget-race",
     "neutral-limit",
@@ -42,4 +44,9 @@ const SUITE: &[Embedded] = suite![
     "fallback-overload",
     "capability-lie",
     "operator-reset",
+    "second-bench",
+    "stream-splice",
+    "unledgered-losers",
+    "three-fuses",
+    "noisy-neighbour",
 ];

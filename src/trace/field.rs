@@ -65,6 +65,8 @@ fields! {
     Health "health" Word
 
     // The envelope of a request, and what a route offers.
+    /// What it asks: requests with the same are identical.
+    Content "content" Word
     /// What sending a request twice does twice.
     Effect "effect" Word
     /// Who goes first when requests wait for a slot: higher before lower.
@@ -211,6 +213,10 @@ fields! {
     CallsPerTask "calls_per_task" Count
     /// Calls that the run may make.
     CallsPerRun "calls_per_run" Count
+    /// Calls in a row that ask the same which a task may make.
+    IdenticalPerTask "identical_per_task" Count
+    /// Calls in a row that fail after which a task makes no more.
+    FailingPerTask "failing_per_task" Count
     /// What a terminal fault stops.
     TerminalScope "terminal_scope" Word
     /// Classes of failures that end a request.

@@ -56,7 +56,7 @@ kinds! {
         HintMax Backoff BackoffBase BackoffTimes BackoffTimesOf BackoffMax Jitter JitterShare JitterShareOf
         HedgeAfter HedgeAfterLeast AttemptTimeout FirstByteTimeout IdleTimeout ReceiptMax RateLimitCooldown
         QuotaCooldown RouteLegsMax TaskLegsMax TenantLegsMax
-        QueueMax CallsPerTask CallsPerRun TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
+        QueueMax CallsPerTask CallsPerRun IdenticalPerTask FailingPerTask TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
         UnhealthyAfter HealthCooldown OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize
         BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter
         LateResults NeutralResults Boundary PolicyVersion PricesVersion RegistryVersion
@@ -76,7 +76,7 @@ kinds! {
     ]
     /// A request came in.
     Arrived "arrived" World [
-        Request Task Tenant Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
+        Request Task Tenant Content Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
         CacheReadTokens CacheWriteTokens ImageTokens AudioTokens OutputMax Deadline CostMax TokensMax Delivery
         Effect Priority
     ]

@@ -122,7 +122,8 @@ const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a 
                       [, {attempt_tokens_max} tokens a call][, waits up to {hint_max_ns}]\
                       [, {route_legs_max} at a time on a route][, {task_legs_max} at a time for a task]\
                       [, {tenant_legs_max} at a time for a tenant][, {calls_per_task} calls a task]\
-                      [, {calls_per_run} calls in all][, a terminal fault stops the {terminal_scope}]\
+                      [, {calls_per_run} calls in all]\
+                      [, {identical_per_task} identical calls a task][, {failing_per_task} failing ones][, a terminal fault stops the {terminal_scope}]\
                       [, a breaker opens on {opens_on}: {opens_after}][ of {opens_of}][, for {open_for_ns}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
 
@@ -138,7 +139,7 @@ const LONG_PRICES: &str = "[; above {long_above_tokens} in: {long_input_usd_per_
                            [, {long_cache_write_usd_per_mtok} into the cache][, {long_image_usd_per_mtok} image]\
                            [, {long_audio_usd_per_mtok} audio]";
 
-const ARRIVED: &str = "{request} arrives[ in {task}][ for {tenant}]:";
+const ARRIVED: &str = "{request} arrives[ in {task}][ for {tenant}][, asking \"{content}\"]:";
 
 const NEEDS: &str = "[ needs {capabilities},][ only in {regions},][ only on {deployments},][ {data_class} data,]\
                      [ for {task_type},][ over {protocol},][ with {contract},]";
@@ -371,6 +372,10 @@ fn blown(word: &str) -> &'static str {
     match word {
         "calls_per_task" => "{task} has made {calls} calls, and {request} wants one more",
         "calls_per_run" => "{calls} calls were made in all, and {request} wants one more",
+        "identical_per_task" => {
+            "{task} has made {calls} identical calls in a row, and {request} wants one more"
+        }
+        "failing_per_task" => "{calls} calls of {task} have failed in a row, and {request} wants one more",
         "terminal" => "{request} has met a terminal fault, after {calls} calls in all",
         _ => "{fuse}, by {request}, after {calls} calls",
     }

@@ -105,10 +105,10 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
     catalog.tenants = vec![TenantFact { name: name("tenant-7f3a"), cap, window: Some(ms(60_000)) }];
     catalog.tasks = vec![TaskFact { name: name("task-1"), cap }, TaskFact { name: name("turn"), cap }];
     catalog.sources = vec![
-        SourceFact { name: name("req-demo-002"), kind: SourceKind::Listed },
-        SourceFact { name: name("load"), kind: SourceKind::Stream },
-        SourceFact { name: name("plan"), kind: SourceKind::Step { job: 1, times: 1 } },
-        SourceFact { name: name("act"), kind: SourceKind::Step { job: 1, times: 5 } },
+        SourceFact { name: name("req-demo-002"), kind: SourceKind::Listed, content: None },
+        SourceFact { name: name("load"), kind: SourceKind::Stream, content: Some(name("look it up")) },
+        SourceFact { name: name("plan"), kind: SourceKind::Step { job: 1, times: 1 }, content: None },
+        SourceFact { name: name("act"), kind: SourceKind::Step { job: 1, times: 5 }, content: None },
     ];
     catalog.limits = Limits {
         attempts_max: 2,
@@ -155,6 +155,7 @@ pub(crate) fn request() -> Request {
         delivery: Delivery::Whole,
         effect: SideEffect::None,
         priority: 0,
+        content: None,
         draw: 7,
     }
 }

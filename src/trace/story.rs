@@ -197,7 +197,8 @@ fn stands_for(standing: &Reading, arrived: &Reading) -> bool {
 
 /// A fuse that blew for everybody, whosever task it was.
 fn is_of_the_run(reading: &Reading) -> bool {
-    reading.kind == Kind::FuseBlew && reading.values.text(Field::Fuse) != Some("calls_per_task")
+    let fuse = reading.values.text(Field::Fuse);
+    reading.kind == Kind::FuseBlew && fuse.is_some_and(|fuse| !fuse.ends_with("per_task"))
 }
 
 /// Listens for a request that is not `name`.

@@ -43,6 +43,8 @@ pub struct RequestPage {
     pub effect: SideEffect,
     /// The most tokens that one call may use.
     pub estimate: u64,
+    /// What it asks, if it says so.
+    pub content: Option<u64>,
     /// Calls begun.
     pub attempts: u32,
     /// Calls in flight that nobody cancelled.
@@ -111,6 +113,7 @@ impl RequestPage {
             delivery: request.delivery,
             effect: request.effect,
             estimate: envelope.estimate.total(),
+            content: request.content,
             attempts: 0,
             legs: 0,
             hedges: 0,

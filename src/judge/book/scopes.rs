@@ -19,8 +19,28 @@ pub struct TaskPage {
     pub calls: u64,
     /// Slots that its calls take.
     pub legs: u32,
-    /// Its fuse, as the gateway says.
-    pub fuse: Fuse,
+    /// What its calls repeat.
+    pub row: Row,
+    /// Which of its fuses blew, as the gateway says.
+    pub blown: Option<FuseKind>,
+}
+
+/// Calls of a task in a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row {
+    /// What the last one asked, if it said so.
+    content: Option<u64>,
+    /// How many asked that.
+    pub identical: u64,
+    /// How many failed, with no answer since.
+    pub failing: u64,
+}
+
+impl Row {
+    /// How many ask the same with one more call that asks this.
+    pub fn with(&self, content: Option<u64>) -> u64 {
+        if content.is_some() && content == self.content { self.identical + 1 } else { 1 }
+    }
 }
 
 /// Whether a fuse is blown.
@@ -31,6 +51,13 @@ pub enum Fuse {
     Whole,
     /// It is, and stays so.
     Blown,
+}
+
+/// How a call ended for its task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mark {
+    Answered,
+    Failed,
 }
 
 /// Whether a call takes a slot: from its beginning until its receipt is in or given up.
@@ -64,7 +91,7 @@ impl TaskPage {
     fn new(facts: &Catalog, serial: u32, name: TaskName) -> TaskPage {
         let cap = facts.tasks.get(usize::from(name.kind)).map(|kind| kind.cap).unwrap_or_default();
         let account = Account::new(cap, None);
-        TaskPage { serial, name, account, calls: 0, legs: 0, fuse: Fuse::Whole }
+        TaskPage { serial, name, account, calls: 0, legs: 0, row: Row::default(), blown: None }
     }
 
     /// Tasks that only group listed requests: one of each kind.
@@ -151,8 +178,8 @@ impl Book<'_> {
         }
     }
 
-    /// A call takes its slots and is counted. Tells which user of its slot the task is.
-    pub(super) fn count(&mut self, payer: &Payer, route: RouteId) -> u32 {
+    /// A call that asks this takes its slots and is counted. Tells which user of its slot the task is.
+    pub(super) fn count(&mut self, payer: &Payer, content: Option<u64>, route: RouteId) -> u32 {
         self.run.calls += 1;
         if let Some(legs) = self.run.routes.get_mut(route.index()) {
             *legs += 1;
@@ -163,7 +190,19 @@ impl Book<'_> {
         let Some(task) = self.task_mut(payer) else { return 0 };
         task.calls += 1;
         task.legs += 1;
+        (task.row.identical, task.row.content) = (task.row.with(content), content);
         task.serial
+    }
+
+    /// A call that was still wanted was answered, or it failed: the gateway is told.
+    #[inline]
+    pub(super) fn mark(&mut self, payer: &Payer, serial: u32, result: Mark) {
+        if let Some(task) = self.task_mut(payer).filter(|task| task.serial == serial) {
+            task.row.failing = match result {
+                Mark::Answered => 0,
+                Mark::Failed => task.row.failing + 1,
+            };
+        }
     }
 
     /// A call takes no slot any more.
@@ -187,9 +226,9 @@ impl Book<'_> {
     /// A fuse blew, as the gateway says.
     pub(in crate::judge) fn blow(&mut self, fuse: FuseKind, payer: &Payer) {
         match fuse {
-            FuseKind::CallsPerTask => {
+            FuseKind::CallsPerTask | FuseKind::IdenticalPerTask | FuseKind::FailingPerTask => {
                 if let Some(task) = self.task_mut(payer) {
-                    task.fuse = Fuse::Blown;
+                    task.blown.get_or_insert(fuse);
                 }
             }
             FuseKind::CallsPerRun => self.run.fuse = Fuse::Blown,

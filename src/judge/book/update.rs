@@ -125,6 +125,8 @@ impl Book<'_> {
         let fault =
             Fault { class, code: None, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
         let (request, serial, route) = (page.request, page.serial, page.route);
+        let (payer, task) = (page.payer, page.task_serial);
+        self.mark(&payer, task, Mark::Failed);
         self.fail(request, serial, fault, 1);
         self.set_back((request, serial), Setback { route, class, hint: None, at: entry.at });
     }
@@ -213,11 +215,11 @@ impl Book<'_> {
         if *page.first_route.get_or_insert(route) != route {
             page.ways = Ways::Several;
         }
-        let (serial, name, payer) = (page.serial, page.name, page.payer);
+        let (serial, name, payer, content) = (page.serial, page.name, page.payer, page.content);
         if let Some(task) = self.task_mut(&payer) {
             task.account.hold(worst_case, entry.at);
         }
-        let task_serial = self.count(&payer, route);
+        let task_serial = self.count(&payer, content, route);
         let breaker = self.route(route).and_then(|fact| self.breaker(fact.breaker));
         let breaker_moves = breaker.map_or(0, |page| page.moves);
         let tenant = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index()));
@@ -297,6 +299,7 @@ impl Book<'_> {
         let stimulus = if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
         let (request, serial, route) = (page.request, page.serial, page.route);
         let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
+        let (payer, task) = (page.payer, page.task_serial);
         self.meet(stimulus);
         self.free(call);
         self.vacate(call);
@@ -317,6 +320,11 @@ impl Book<'_> {
                 self.close_scope(key, fault);
                 self.alerts.meet(class, key, entry.seq);
             }
+        }
+        match receipt.result {
+            Answer::Answered if was_wanted => self.mark(&payer, task, Mark::Answered),
+            Answer::Failed(_) if was_wanted => self.mark(&payer, task, Mark::Failed),
+            Answer::Answered | Answer::Failed(_) | Answer::Cancelled => {}
         }
         let mut setback = Setback { route, class: Class::Cancelled, hint: None, at: entry.at };
         match &receipt.result {

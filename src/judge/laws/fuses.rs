@@ -2,46 +2,80 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::{FuseKind, FuseScope, StopReason};
-use crate::judge::book::{Book, Fuse};
+use crate::judge::book::{Book, Fuse, RequestPage, TaskPage};
+use crate::policy::fuse::Repeats;
 use crate::policy::taxonomy::Class;
+use crate::sim::Limits;
 use crate::units::RequestId;
 
 pub(super) fn calls_within_fuse(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let limits = &book.facts.limits;
-    if limits.calls_per_task.is_none() && limits.calls_per_run.is_none() {
+    let is_fused = limits.calls_per_task.is_some() || limits.repeats != Repeats::default();
+    let task =
+        begun.page.filter(|_| is_fused).and_then(|page| book.task(&page.payer).map(|task| (page, task)));
+    if task.is_none() && limits.calls_per_run.is_none() {
         return Ruling::Silent;
     }
-    let task = begun.page.and_then(|page| book.task(&page.payer));
-    let of_task = limits.calls_per_task.zip(task);
-    let is_over = |made: u64, most: u64, fuse: Fuse| made >= most || fuse == Fuse::Blown;
-    let task_over = of_task.filter(|(most, task)| is_over(task.calls, *most, task.fuse));
-    let run_over = limits.calls_per_run.filter(|most| is_over(book.run.calls, *most, book.run.fuse));
-    if task_over.is_none() && run_over.is_none() {
-        return if of_task.is_some() || limits.calls_per_run.is_some() {
-            Ruling::Held
-        } else {
-            Ruling::Silent
-        };
-    }
+    let over = task
+        .and_then(|(page, task)| overdrawn(limits, task, page.content))
+        .map(|(fuse, made, most)| (fuse, task.map(|(_, task)| task.name), made, most));
+    let run_over = limits
+        .calls_per_run
+        .filter(|most| book.run.calls >= *most || book.run.fuse == Fuse::Blown)
+        .map(|most| (FuseKind::CallsPerRun, None, book.run.calls, most));
+    let Some((fuse, whose, made, most)) = over.or(run_over) else { return Ruling::Held };
     Ruling::broken(move || {
         let (who, route) = (book.request_name(begun.request), book.route_name(begun.route));
-        let (whose, made, most) = match task_over {
-            Some((most, task)) => (book.task_name(task.name), task.calls, most),
-            None => ("the run".to_owned(), book.run.calls, run_over.unwrap_or_default()),
+        let whose = whose.map_or_else(|| "the run".to_owned(), |name| book.task_name(name));
+        let row = match fuse {
+            FuseKind::IdenticalPerTask => " that asks the same",
+            FuseKind::FailingPerTask => " after one failure on the other",
+            FuseKind::CallsPerTask | FuseKind::CallsPerRun | FuseKind::Terminal => "",
         };
-        format!("{who} calls {route}: call {} of {whose}, whose fuse allows {most}", made + 1)
+        format!("{who} calls {route}: call {}{row} of {whose}, whose fuse allows {most}", made + 1)
     })
+}
+
+/// The fuse of a task that one more call that asks this would blow, or that is blown; what it counts, and how many
+/// it allows.
+fn overdrawn(limits: &Limits, task: &TaskPage, content: Option<u64>) -> Option<(FuseKind, u64, u64)> {
+    let row = &task.row;
+    let fuses = [
+        (FuseKind::FailingPerTask, limits.repeats.failing, row.failing),
+        (FuseKind::IdenticalPerTask, limits.repeats.identical, row.with(content) - 1),
+        (FuseKind::CallsPerTask, limits.calls_per_task, task.calls),
+    ];
+    fuses.into_iter().find_map(|(fuse, most, made)| {
+        let most = most?;
+        (made >= most || task.blown == Some(fuse)).then_some((fuse, made, most))
+    })
+}
+
+/// Whether one more call of a request would blow a fuse, or meets one that is blown.
+pub(super) fn would_blow(book: &Book<'_>, page: &RequestPage) -> bool {
+    let limits = &book.facts.limits;
+    book.run.terminal.is_some()
+        || limits.calls_per_run.is_some_and(|most| book.run.calls >= most)
+        || book.task(&page.payer).is_some_and(|task| overdrawn(limits, task, page.content).is_some())
 }
 
 /// A fuse blows at its limit and not before; a terminal one at a true terminal fault.
 pub(super) fn blows_rightly(book: &Book<'_>, fuse: FuseKind, id: RequestId, calls: u64) -> Ruling {
     let (limits, page) = (&book.facts.limits, book.request(id));
+    let task = page.and_then(|page| book.task(&page.payer));
     let made = match fuse {
-        FuseKind::CallsPerTask => page.and_then(|page| book.task(&page.payer)).map_or(0, |task| task.calls),
+        FuseKind::CallsPerTask => task.map_or(0, |task| task.calls),
+        FuseKind::IdenticalPerTask => {
+            page.zip(task).map_or(0, |(page, task)| task.row.with(page.content) - 1)
+        }
+        FuseKind::FailingPerTask => task.map_or(0, |task| task.row.failing),
         FuseKind::CallsPerRun | FuseKind::Terminal => book.run.calls,
     };
     let is_due = match fuse {
         FuseKind::CallsPerTask => limits.calls_per_task == Some(made),
+        FuseKind::IdenticalPerTask => limits.repeats.identical == Some(made),
+        // Calls in flight may have failed too before the next one was wanted.
+        FuseKind::FailingPerTask => limits.repeats.failing.is_some_and(|most| made >= most),
         FuseKind::CallsPerRun => limits.calls_per_run == Some(made),
         FuseKind::Terminal => {
             limits.terminal_scope != FuseScope::Request && page.is_some_and(|page| page.terminal.is_some())
@@ -87,6 +121,10 @@ pub(in crate::judge) fn is_stopped(book: &Book<'_>, id: RequestId, reason: StopR
         StopReason::CallsPerTask => {
             let task = page.and_then(|page| book.task(&page.payer));
             limits.calls_per_task.zip(task).is_some_and(|(most, task)| task.calls >= most)
+        }
+        // That it was due was judged when it blew; a row may have ended since.
+        StopReason::IdenticalPerTask | StopReason::FailingPerTask => {
+            page.and_then(|page| book.task(&page.payer)).is_some_and(|task| task.blown == Some(reason.fuse()))
         }
         StopReason::CallsPerRun => limits.calls_per_run.is_some_and(|most| book.run.calls >= most),
         StopReason::Terminal(failure) => {

@@ -1,5 +1,6 @@
 //! Laws about calls in flight: how many at once, which of them wins, and what an optional one must not do.
 
+use super::fuses::would_blow;
 use super::replies::Reply;
 use super::{Begun, Ruling};
 use crate::gateway::{HedgeSkip, Outcome, SideEffect};
@@ -121,12 +122,7 @@ pub(super) fn skips_a_hedge(book: &Book<'_>, at: Timestamp, id: RequestId, why: 
     let mut eligible = book.routes().filter(|route| book.truth(id, *route).reasons.is_empty());
     let is_true = match why {
         HedgeSkip::Attempts => page.attempts >= limits.attempts_max,
-        HedgeSkip::Fuse => {
-            let of_task = book.task(&page.payer).map_or(0, |task| task.calls);
-            book.run.terminal.is_some()
-                || limits.calls_per_task.is_some_and(|most| of_task >= most)
-                || limits.calls_per_run.is_some_and(|most| book.run.calls >= most)
-        }
+        HedgeSkip::Fuse => would_blow(book, page),
         HedgeSkip::Money => eligible.any(|route| book.refusal(id, book.worst_case(id, route), at).is_some()),
         HedgeSkip::Slot => book.is_full_for(&page.payer) || eligible.any(|route| book.is_full(route)),
         HedgeSkip::Route => {

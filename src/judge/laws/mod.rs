@@ -385,7 +385,10 @@ impl Laws {
         calls: u64,
     ) {
         let law = match fuse {
-            FuseKind::CallsPerTask | FuseKind::CallsPerRun => Law::CallsWithinFuse,
+            FuseKind::CallsPerTask
+            | FuseKind::CallsPerRun
+            | FuseKind::IdenticalPerTask
+            | FuseKind::FailingPerTask => Law::CallsWithinFuse,
             FuseKind::Terminal => Law::TerminalFuseHolds,
         };
         self.rule(law, entry, fuses::blows_rightly(book, fuse, request, calls));

@@ -83,7 +83,14 @@ pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling 
         | Outcome::AllGated { .. }
         | Outcome::NoCandidate { .. }
         | Outcome::NoEligibleRoute
-        | Outcome::Stopped { reason: StopReason::CallsPerTask | StopReason::CallsPerRun, .. } => false,
+        | Outcome::Stopped {
+            reason:
+                StopReason::CallsPerTask
+                | StopReason::CallsPerRun
+                | StopReason::IdenticalPerTask
+                | StopReason::FailingPerTask,
+            ..
+        } => false,
     };
     Ruling::unless((!names_it).then_some(move || {
         let (who, what) = (book.request_name(reply.request), reply.outcome.label());

@@ -3,6 +3,7 @@
 use super::*;
 use crate::gateway::{AllUnhealthy, FuseScope};
 use crate::policy::breaker::{Cooldown, Trip};
+use crate::policy::fuse::Repeats;
 use crate::policy::hedge::{After, Hedge};
 use crate::policy::ledger::Amount;
 use crate::sim::{
@@ -23,7 +24,7 @@ fn with_side_effects(s: &mut Setup) {
     (other.template.effect, other.count) = (SideEffect::Some, 20);
     s.sources.push(other);
     let name = s.catalog.names.intern("write");
-    s.catalog.sources.push(SourceFact { name, kind: SourceKind::Stream });
+    s.catalog.sources.push(SourceFact { name, kind: SourceKind::Stream, content: None });
 }
 
 /// Few slots on a route and for the tenant.
@@ -54,13 +55,23 @@ fn in_turns(s: &mut Setup) {
     for (name, times, after) in steps {
         let name = s.catalog.names.intern(name);
         let source = s.sources.len() as u16;
-        s.catalog.sources.push(SourceFact { name, kind: SourceKind::Step { job: 0, times } });
+        s.catalog.sources.push(SourceFact { name, kind: SourceKind::Step { job: 0, times }, content: None });
         s.sources.push(Source { count: 0, ..template.clone() });
         job.steps.push(Step { source, times, after, think: MS(20) });
     }
     s.jobs.push(job);
     (s.policy.concurrency.task_max, s.catalog.limits.task_legs_max) = (2, 2);
     (s.policy.fuse.calls_per_task, s.catalog.limits.calls_per_task) = (Some(7), Some(7));
+}
+
+/// Turns whose three acts ask the same, and few of them may.
+fn repetitive(s: &mut Setup) {
+    in_turns(s);
+    let same = s.catalog.names.intern("the same");
+    s.catalog.sources.iter_mut().for_each(|source| source.content = Some(same));
+    let repeats = Repeats { identical: Some(3), failing: Some(2) };
+    (s.policy.fuse.repeats, s.catalog.limits.repeats) = (repeats, repeats);
+    (s.policy.fuse.calls_per_task, s.catalog.limits.calls_per_task) = (None, None);
 }
 
 /// A quota for each project that is used up now and then.
@@ -78,6 +89,7 @@ fn rationed(s: &mut Setup) {
             refused: Refused::IsFree,
             window: Window::Every(MS(500)),
             refusal,
+            refusal_streamed: None,
             says_when: SaysWhen::Yes,
         });
     }
@@ -110,6 +122,7 @@ fn whatever_the_machines_the_right_policy_breaks_no_law() {
     no_law_is_broken("account", |s| stops_all(s, FuseScope::Account));
     no_law_is_broken("run", |s| stops_all(s, FuseScope::Run));
     no_law_is_broken("turns", in_turns);
+    no_law_is_broken("repetitive", repetitive);
     no_law_is_broken("rationed", rationed);
     no_law_is_broken("everything", everything);
 }
@@ -148,6 +161,20 @@ fn every_wrong_knob_of_a_machine_is_caught_by_its_law() {
         (s.policy.fuse.calls_per_task, s.catalog.limits.calls_per_task) = (None, Some(5));
     };
     wrong(unfused, &[Law::CallsWithinFuse]);
+    let repeats = |of_policy: Repeats, declared: Repeats| {
+        move |s: &mut Setup| {
+            repetitive(s);
+            (s.policy.fuse.repeats, s.catalog.limits.repeats) = (of_policy, declared);
+        }
+    };
+    let of = |identical, failing| Repeats { identical, failing };
+    // Not at all, one too late, and one too soon.
+    for identical in [None, Some(4), Some(2)] {
+        wrong(repeats(of(identical, None), of(Some(3), None)), &[Law::CallsWithinFuse]);
+    }
+    for failing in [None, Some(3), Some(1)] {
+        wrong(repeats(of(None, failing), of(None, Some(2))), &[Law::CallsWithinFuse]);
+    }
     let unfunded = |s: &mut Setup| {
         s.catalog.limits.terminal_scope = FuseScope::Account;
         auth_faults(s).for_each(|failure| {

@@ -67,7 +67,7 @@ fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Se
         });
     }
     let name = catalog.names.intern("req");
-    catalog.sources.push(SourceFact { name, kind: SourceKind::Listed });
+    catalog.sources.push(SourceFact { name, kind: SourceKind::Listed, content: None });
     let envelope = Envelope {
         capabilities: Set64::EMPTY,
         regions: Set64::ALL,
@@ -89,7 +89,13 @@ fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Se
         priority: 0,
         hangs_up: None,
     };
-    let source = Source { template, first: Timestamp::ZERO, pace: Pace::Open(Latency::Never), count: 1 };
+    let source = Source {
+        template,
+        first: Timestamp::ZERO,
+        pace: Pace::Open(Latency::Never),
+        count: 1,
+        growth: Usage::default(),
+    };
     let mut policy = Policy::default();
     policy.retry.attempts_max = 2;
     policy.retry.backoff =

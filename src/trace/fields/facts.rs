@@ -84,6 +84,8 @@ impl<S: Sink> Teller<'_, S> {
             self.task(task);
         }
         self.name_if(Field::Tenant, request.payer.tenant.map(|id| catalog.tenants[id.index()].name));
+        let source = usize::from(self.roll.request(request.id).name.source);
+        self.name_if(Field::Content, catalog.sources.get(source).and_then(|source| source.content));
         self.members(Field::Capabilities, &catalog.capabilities, envelope.capabilities);
         self.members(Field::Regions, &catalog.regions, envelope.regions);
         self.members(Field::Deployments, &catalog.deployments, envelope.deployments);

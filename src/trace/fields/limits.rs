@@ -90,9 +90,12 @@ impl<S: Sink> Teller<'_, S> {
         self.most(Field::TaskLegsMax, limits.task_legs_max);
         self.most(Field::TenantLegsMax, limits.tenant_legs_max);
         self.most(Field::QueueMax, limits.queue_max);
-        for (field, most) in
-            [(Field::CallsPerTask, limits.calls_per_task), (Field::CallsPerRun, limits.calls_per_run)]
-        {
+        for (field, most) in [
+            (Field::CallsPerTask, limits.calls_per_task),
+            (Field::CallsPerRun, limits.calls_per_run),
+            (Field::IdenticalPerTask, limits.repeats.identical),
+            (Field::FailingPerTask, limits.repeats.failing),
+        ] {
             if let Some(most) = most {
                 self.count(field, most);
             }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::gateway::Timeouts;
 use crate::policy::backoff::{Backoff, Jitter};
+use crate::policy::fuse::Repeats;
 use crate::policy::hedge::After;
 use crate::policy::ledger::Reserve;
 use crate::units::Ratio;
@@ -54,6 +55,7 @@ pub(crate) fn limited() -> Catalog {
         tenant_legs_max: 20,
         calls_per_task: Some(24),
         calls_per_run: Some(1_000),
+        repeats: Repeats { identical: Some(4), failing: Some(6) },
         terminal_scope: FuseScope::Run,
         calls_per_route_max: 2,
         seeks_max: 16,
@@ -210,7 +212,13 @@ fn odd_decisions<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         stage.decide(Decision::HedgeSkipped { request: REQUEST, why });
     }
     stage.decide(Decision::Queued { request: REQUEST, waiting: 3 });
-    for fuse in [FuseKind::CallsPerTask, FuseKind::CallsPerRun, FuseKind::Terminal] {
+    for fuse in [
+        FuseKind::CallsPerTask,
+        FuseKind::CallsPerRun,
+        FuseKind::IdenticalPerTask,
+        FuseKind::FailingPerTask,
+        FuseKind::Terminal,
+    ] {
         stage.decide(Decision::Blew { fuse, request: REQUEST, calls: 24 });
     }
     for class in [Class::AttemptTimeout, Class::FirstByteTimeout, Class::IdleTimeout, Class::Deadline] {
@@ -232,6 +240,8 @@ fn odd_outcomes<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         Outcome::NoEligibleRoute,
         Outcome::Stopped { reason: StopReason::CallsPerTask, last: None },
         Outcome::Stopped { reason: StopReason::CallsPerRun, last: Some(last) },
+        Outcome::Stopped { reason: StopReason::IdenticalPerTask, last: None },
+        Outcome::Stopped { reason: StopReason::FailingPerTask, last: Some(last) },
         Outcome::Stopped { reason: StopReason::Terminal(last), last: None },
         Outcome::DeadlineExceeded { last: Some(last) },
         Outcome::Abandoned,

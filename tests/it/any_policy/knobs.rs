@@ -53,6 +53,8 @@ const BUSY: Menu = &[
     ("policy.concurrency.queue_max", &["0", "1", "2"]),
     ("policy.fuse.calls_per_task", &["1", "3", "6"]),
     ("policy.fuse.calls_per_run", &["3", "10", "30"]),
+    ("policy.fuse.identical_per_task", &["1", "2", "4"]),
+    ("policy.fuse.failing_per_task", &["1", "2", "4"]),
     ("policy.fuse.terminal", &["\"account\"", "\"run\""]),
     ("policy.budget.receipt_max", &["\"100 ms\"", "\"0 ms\"", "\"1 s\""]),
     ("policy.budget.attempt_cost_max", &["\"$0.02\""]),

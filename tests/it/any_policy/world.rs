@@ -223,6 +223,7 @@ const REQUEST: Menu = &[
     ("hangs_up", &["\"80 ms\"", "\"400 ms\"", "\"0 ms\""]),
     ("tenant", &["\"someone\""]),
     ("task", &["\"errand\""]),
+    ("content", &["\"the same\""]),
     ("delivery", &["\"stream\""]),
 ];
 
