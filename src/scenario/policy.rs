@@ -84,7 +84,7 @@ const fn filter_wrong(reason: Reason) -> &'static [(&'static str, &'static str, 
         Reason::ContextLimit => &[("ignored", "a call that cannot fit", "eligible_only")],
         Reason::OutputLimit => &[("ignored", "an answer cut short", "eligible_only")],
         Reason::RequestBudget => {
-            &[("ignored", "only the ledger stops it, at the last moment", "eligible_only")]
+            &[("ignored", "only the ledger stops it, at the last moment", "true_reasons")]
         }
     }
 }

@@ -41,8 +41,8 @@ const POLICY: &str = "\
 # The policy, knob by knob
 
 Made from the code. The right value of a knob is its default; a wrong one stands here with the incident that
-taught it and the law that it breaks, if it breaks one; the defaults break none. What a law says is in
-[scenario.md](scenario.md#laws).
+taught it and the law that it breaks, if it breaks one: a test finds a random world that breaks it with that value
+alone, and keeps it without. What a law says is in [scenario.md](scenario.md#laws).
 
 What a remedy does:
 

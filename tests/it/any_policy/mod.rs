@@ -6,6 +6,7 @@
 mod knobs;
 mod menu;
 mod world;
+mod wrong;
 
 use faultlab::judge::laws::LAWS;
 use faultlab::judge::{Judge, Law, RunVerdict};

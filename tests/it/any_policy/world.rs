@@ -116,7 +116,7 @@ const ROUTE: Menu = &[
     ("class_max", &["\"restricted\"", "\"internal\""]),
     ("context_max", &["1500", "100"]),
     ("output_max", &["500", "10"]),
-    ("task_types", &["[\"chat\"]"]),
+    ("task_types", &["[\"chat\"]", "[\"batch\"]"]),
     ("deployment", &["\"dedicated\""]),
     ("contract", &["\"v1\"", "\"v2\""]),
     ("protocol", &["\"chat\""]),
@@ -149,7 +149,7 @@ const AFTER: [&str; 10] = [
 ];
 
 /// What a reply is. Answers are many, or nothing ever succeeds.
-const KINDS: [&str; 32] = [
+const KINDS: [&str; 33] = [
     "",
     "",
     "",
@@ -174,6 +174,7 @@ const KINDS: [&str; 32] = [
     ", status = 403, code = \"compliance_denied\"",
     ", status = 400",
     ", status = 418, code = \"teapot\"",
+    ", status = 101",
     ", fault = { provider = \"openai\", case = \"rate_limit\" }",
     ", fault = { provider = \"openai\", case = \"rate_limit\", retry_after = \"300 ms\" }",
     ", fault = { provider = \"openai\", case = \"unavailable\" }",
