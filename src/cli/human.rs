@@ -67,6 +67,9 @@ fn tell(text: &mut String, scenario: &Scenario, check: &Check) {
     }
 }
 
+/// So many things that are not at rest are listed; the rest is counted.
+const STATUS_SHOWN: usize = 8;
+
 fn findings(text: &mut String, played: &Played) {
     for variant in &played.variants {
         let metrics = &variant.verdict.metrics;
@@ -86,6 +89,13 @@ fn findings(text: &mut String, played: &Played) {
         for (finding, remark) in variant.verdict.findings.iter() {
             let example = remark.first.as_ref().map_or("", |first| first.sentence.as_str());
             let _ = writeln!(text, "          finding {} ({}): {example}", finding.label(), remark.count);
+        }
+        for shown in variant.status.iter().take(STATUS_SHOWN) {
+            let _ = writeln!(text, "          at the end {shown}");
+        }
+        if variant.status.len() > STATUS_SHOWN {
+            let more = variant.status.len() - STATUS_SHOWN;
+            let _ = writeln!(text, "          and {more} things more that are not at rest: see summary.json");
         }
     }
 }

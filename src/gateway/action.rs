@@ -2,6 +2,7 @@
 
 use super::decision::{Basis, Decision, Freshness, FuseKind, HedgeSkip, WaitRefusal};
 use super::policy::FuseScope;
+use super::status::FuseState;
 use crate::policy::eligibility::Reasons;
 use crate::policy::ledger::Level;
 use crate::policy::taxonomy::Class;
@@ -369,6 +370,7 @@ labels! {
         CallsPerTask => "calls_per_task", CallsPerRun => "calls_per_run",
         IdenticalPerTask => "identical_per_task", FailingPerTask => "failing_per_task", Terminal => "terminal",
     }
+    FuseState { Whole => "whole", Blown => "BLOWN" }
     FuseScope { Request => "request", Account => "account", Run => "run" }
     Freshness { Fresh => "fresh", Stale => "stale" }
     Basis { Receipt => "receipt", Assumed => "assumed", Corrected => "corrected" }

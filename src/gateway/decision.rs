@@ -1,6 +1,7 @@
 //! Evidence: what a gateway says about why. It changes nothing.
 
 use super::action::Failure;
+use super::status::Status;
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
@@ -152,6 +153,8 @@ pub enum Decision {
         /// Calls that it counted.
         calls: u64,
     },
+    /// Something that is not at rest, shown on demand.
+    Shown(Status),
     /// We stopped a call that took too long.
     TimedOut {
         /// The call.

@@ -5,6 +5,7 @@ use super::decision::{Decision, Freshness};
 use super::input::Command;
 use super::live::Live;
 use super::policy::{Policy, Ranking, Registry, Route};
+use super::status::Status;
 use super::stops::Stops;
 use super::waits::{Wait, Waits};
 use crate::policy::breaker::{Breaker, Permit, Sample};
@@ -15,7 +16,9 @@ use crate::policy::latency::Latencies;
 use crate::policy::ranking::{Key, Standing};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Scope};
-use crate::units::{CallId, CredentialId, Draws, Duration, Purpose, RouteId, Timestamp, real};
+use crate::units::{
+    BreakerId, CallId, CredentialId, Draws, Duration, HealthId, Purpose, RouteId, Timestamp, real,
+};
 
 /// What the gateway knows about its upstreams.
 #[derive(Debug)]
@@ -303,6 +306,26 @@ impl Fleet {
                     out.decide(Decision::HealthMoved { health, moved });
                 }
             }
+            Command::Show => {}
+        }
+    }
+
+    /// What is not at rest.
+    pub(super) fn status(&self, now: Timestamp, tell: &mut impl FnMut(Status)) {
+        for (at, breaker) in self.breakers.iter().enumerate().filter(|(_, breaker)| !breaker.is_closed()) {
+            let seen = breaker.status(now);
+            let retry_at = Some(seen.retry_at).filter(|at| *at != Timestamp::MAX);
+            tell(Status::Breaker { breaker: BreakerId(at as u16), state: seen.state, retry_at });
+        }
+        for (at, health) in self.healths.iter().enumerate().filter(|(_, h)| h.state() != State::Healthy) {
+            tell(Status::Health {
+                health: HealthId(at as u16),
+                state: health.state(),
+                until: health.until(),
+            });
+        }
+        for (what, until) in self.cooldowns.in_force(now) {
+            tell(Status::Bench { what, until });
         }
     }
 }

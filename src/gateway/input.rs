@@ -109,4 +109,6 @@ pub enum Command {
     ResetBreaker(BreakerId),
     /// Declare an upstream healthy.
     ResetHealth(HealthId),
+    /// Show whatever is not at rest.
+    Show,
 }

@@ -24,6 +24,7 @@ mod policy;
 mod queue;
 mod retry;
 mod seek;
+mod status;
 mod stops;
 mod waits;
 
@@ -31,6 +32,7 @@ pub use action::*;
 pub use decision::*;
 pub use input::*;
 pub use policy::*;
+pub use status::*;
 pub use waits::Wait;
 
 use crate::policy::ledger::{AccountId, Amount, Ledger, Scopes};
@@ -101,6 +103,7 @@ impl Gateway {
             Input::Progress(call) => self.alive(now, call),
             Input::Ended(call, receipt) => self.ended(now, call, receipt, out),
             Input::TaskEnded(task) => self.stops.end_task(task, &mut self.ledger),
+            Input::Operator(Command::Show) => self.show(now, out),
             Input::Operator(command) => self.fleet.operate(now, command, &mut self.waits, out),
             Input::Woke => {
                 if let Some(wait) = self.waits.take_due(now) {

@@ -6,6 +6,7 @@ use super::decision::{Decision, FuseKind};
 use super::input::Request;
 use super::live::Phase;
 use super::policy::{Fuse, FuseScope, Payer, Task};
+use super::status::{FuseState, Status};
 use crate::policy::fuse::{Blown, CountFuse, News, Repeat, RepeatFuse};
 use crate::policy::ledger::{AccountId, Amount, Ledger};
 use crate::policy::taxonomy::Class;
@@ -24,8 +25,9 @@ pub(super) struct Stops {
 }
 
 #[derive(Debug)]
-struct OpenTask {
-    account: AccountId,
+pub(super) struct OpenTask {
+    pub(super) task: Task,
+    pub(super) account: AccountId,
     fuse: CountFuse,
     repeats: RepeatFuse,
 }
@@ -44,6 +46,7 @@ impl Stops {
         }
         let (limit, repeats) = (self.policy.calls_per_task, self.policy.repeats);
         let open = || OpenTask {
+            task,
             account: ledger.open(caps[usize::from(task.kind)], None),
             fuse: CountFuse::new(limit),
             repeats: RepeatFuse::new(repeats),
@@ -99,6 +102,25 @@ impl Stops {
         self.accounts.is_empty()
     }
 
+    /// Tasks that are open, by their slots.
+    pub(super) fn open_tasks(&self) -> impl Iterator<Item = &OpenTask> {
+        self.tasks.iter().flatten()
+    }
+
+    /// The fuses of the run and the accounts that are not at rest.
+    pub(super) fn status(&self, tell: &mut impl FnMut(Status)) {
+        let blown = self.run.is_blown();
+        show(FuseKind::CallsPerRun, None, (self.policy.calls_per_run, self.run.calls(), blown), tell);
+        if let Some(failure) = self.terminal {
+            tell(Status::Stopped { project: None, failure });
+        }
+        for (at, failure) in self.accounts.iter().enumerate() {
+            if let Some(failure) = *failure {
+                tell(Status::Stopped { project: Some(ProjectId(at as u16)), failure });
+            }
+        }
+    }
+
     fn task(&self, payer: &Payer) -> Option<&OpenTask> {
         self.tasks.get(payer.task?.id.index())?.as_ref()
     }
@@ -123,17 +145,49 @@ impl Stops {
         News::JustBlown
     }
 
-    /// Counts a call that is about to be made.
+    /// Counts a call that is about to be made, on every fuse or on none.
     fn tick(&mut self, request: &Request) -> Result<(), (FuseKind, StopReason, Blown)> {
-        let task = request.payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
-        if let Some(task) = task {
-            task.repeats.tick(request.content).map_err(|(repeat, blown)| {
+        let mut task = request.payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
+        if let Some(task) = &mut task {
+            task.repeats.ask(request.content).map_err(|(repeat, blown)| {
                 let (fuse, reason) = repeated(repeat);
                 (fuse, reason, blown)
             })?;
-            task.fuse.tick().map_err(|blown| (FuseKind::CallsPerTask, StopReason::CallsPerTask, blown))?;
+            task.fuse.ask().map_err(|blown| (FuseKind::CallsPerTask, StopReason::CallsPerTask, blown))?;
         }
-        self.run.tick().map_err(|blown| (FuseKind::CallsPerRun, StopReason::CallsPerRun, blown))
+        self.run.ask().map_err(|blown| (FuseKind::CallsPerRun, StopReason::CallsPerRun, blown))?;
+        if let Some(task) = task {
+            task.repeats.count(request.content);
+            task.fuse.count();
+        }
+        self.run.count();
+        Ok(())
+    }
+}
+
+impl OpenTask {
+    /// Its fuses that have counted.
+    pub(super) fn fuses(&self, policy: &Fuse, tell: &mut impl FnMut(Status)) {
+        let (task, blown) = (Some(self.task), self.repeats.blown());
+        let (identical, failing) = self.repeats.rows();
+        let calls = (policy.calls_per_task, self.fuse.calls(), self.fuse.is_blown());
+        let identical = (policy.repeats.identical, identical, blown == Some(Repeat::Identical));
+        let failing = (policy.repeats.failing, failing, blown == Some(Repeat::Failing));
+        show(FuseKind::CallsPerTask, task, calls, tell);
+        show(FuseKind::IdenticalPerTask, task, identical, tell);
+        show(FuseKind::FailingPerTask, task, failing, tell);
+    }
+}
+
+/// Shows a fuse that there is and that has counted: its limit, what it has counted, and whether it is blown.
+fn show(
+    fuse: FuseKind,
+    task: Option<Task>,
+    (limit, calls, is_blown): (Option<u64>, u64, bool),
+    tell: &mut impl FnMut(Status),
+) {
+    if limit.is_some() && (calls > 0 || is_blown) {
+        tell(Status::Fuse { fuse, task, calls, state: FuseState::of(is_blown) });
     }
 }
 

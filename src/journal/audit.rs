@@ -253,6 +253,8 @@ impl Audit {
             | Kind::TaskBegan
             | Kind::TaskEnded
             | Kind::Operated
+            | Kind::RunEnded
+            | Kind::Status
             | Kind::BreakerMoved
             | Kind::HealthMoved
             | Kind::Benched

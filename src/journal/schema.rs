@@ -137,6 +137,7 @@ fn variant() -> Value {
             ("metrics", metrics()),
             ("laws", list(law)),
             ("findings", list(finding)),
+            ("status", list(text())),
             ("digest", digest()),
         ],
         &[],

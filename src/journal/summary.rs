@@ -114,6 +114,8 @@ pub struct VariantSummary {
     pub laws: Vec<LawSummary>,
     /// What a reviewer would say.
     pub findings: Vec<FindingSummary>,
+    /// What is not at rest at the end of its first run, as sentences.
+    pub status: Vec<String>,
     /// The digest of the entries of all its runs.
     pub digest: String,
 }
@@ -287,6 +289,7 @@ mod tests {
                 breaches: Vec::new(),
             }],
             findings: Vec::new(),
+            status: Vec::new(),
             digest: "cc".to_owned(),
         };
         let scenario = ScenarioSummary {

@@ -5,14 +5,14 @@ use super::Judge;
 use super::book::{Ended, Phase};
 use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Weighed};
 use crate::gateway::{
-    Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Wait,
+    Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
 };
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Diagnosis;
 use crate::policy::{breaker, health};
-use crate::sim::{Entry, Observer, RequestName, Scripted, TaskName, What};
+use crate::sim::{Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
 
 impl Observer for Judge<'_> {
@@ -26,7 +26,8 @@ impl Observer for Judge<'_> {
         match entry.what {
             What::Declared(_) => {}
             What::TaskBegan { task, name } => self.task_began(task, name),
-            What::TaskEnded { task: _, end } => self.metrics.task_ended(end),
+            What::TaskEnded { task, end } => self.task_ended(task, end),
+            What::RunEnded => self.book.expect_status(entry.at),
             What::Arrived { request, name } => self.arrived(entry, request, name),
             What::Abandoned { request } => self.book.abandon(entry, request),
             What::Woke { wait } => self.woke(entry, wait),
@@ -60,6 +61,10 @@ impl Judge<'_> {
             self.laws.overdue(entry, laws::no_bench(&self.book));
             self.book.bench_due = None;
         }
+        if !self.book.to_show.is_empty() && !matches!(entry.what, What::Decided(Decision::Shown(_))) {
+            self.laws.hides(entry, self.book.to_show.len());
+            self.book.to_show.clear();
+        }
         if self.book.machines.is_overdue(&entry.what) {
             self.laws.overdue(entry, laws::is_not_overdue(&self.book));
             self.book.machines.forgive();
@@ -77,6 +82,12 @@ impl Judge<'_> {
     fn task_began(&mut self, task: TaskId, name: TaskName) {
         self.metrics.task_began();
         self.book.begin_task(task, name);
+    }
+
+    #[inline(never)]
+    fn task_ended(&mut self, task: TaskId, end: TaskEnd) {
+        self.metrics.task_ended(end);
+        self.book.end_task(task);
     }
 
     #[inline(never)]
@@ -233,7 +244,14 @@ impl Judge<'_> {
             Decision::Classified { call, ref diagnosis } => self.classified(entry, call, diagnosis),
             Decision::TimedOut { call, class } => self.laws.timed_out(&self.book, entry, call, class),
             Decision::Freed { .. } => {}
+            Decision::Shown(ref status) => self.shown(entry, status),
         }
+    }
+
+    #[inline(never)]
+    fn shown(&mut self, entry: &Entry<'_>, status: &Status) {
+        let is_true = self.book.is_to_be_shown(status);
+        self.laws.shown(entry, is_true);
     }
 
     #[inline(never)]

@@ -69,6 +69,11 @@ impl Cooldowns {
         Some(self.until[at].1).filter(|until| *until > now)
     }
 
+    /// What is benched at `now`, and until when.
+    pub fn in_force(&self, now: Timestamp) -> impl Iterator<Item = (Bench, Timestamp)> {
+        self.until.iter().copied().filter(move |(_, until)| *until > now)
+    }
+
     /// An operator frees `what`; whether it was benched.
     pub fn reset(&mut self, now: Timestamp, what: Bench) -> bool {
         let benched = self.until(now, what).is_some();

@@ -52,22 +52,23 @@ impl CountFuse {
         }
     }
 
-    /// Counts a call that is about to be made: retries and hedges count like any other.
+    /// Asks for a call that is about to be made; [`CountFuse::count`] counts it.
     ///
     /// # Errors
     /// If it would exceed the limit: then it must not be made, and the fuse is blown for good.
-    pub const fn tick(&mut self) -> Result<(), Blown> {
-        let Some(limit) = self.limit else {
-            self.calls += 1;
-            return Ok(());
-        };
+    pub const fn ask(&mut self) -> Result<(), Blown> {
+        let Some(limit) = self.limit else { return Ok(()) };
         if !self.blown && self.calls < limit {
-            self.calls += 1;
             return Ok(());
         }
         let news = if self.blown { News::Old } else { News::JustBlown };
         self.blown = true;
         Err(Blown { calls: self.calls, limit, news })
+    }
+
+    /// Counts a call that is made: retries and hedges count like any other.
+    pub const fn count(&mut self) {
+        self.calls += 1;
     }
 }
 
@@ -112,22 +113,24 @@ impl RepeatFuse {
         self.blown
     }
 
+    /// Calls in a row that asked the same, and that failed.
+    pub const fn rows(&self) -> (u64, u64) {
+        (self.identical, self.failing)
+    }
+
     /// Whether a call that asks this could be made now. Changes nothing.
     pub fn permits(&self, content: Option<u64>) -> bool {
         self.blown.is_none() && self.refusal(content).is_none()
     }
 
-    /// Counts a call that is about to be made; a call that does not say what it asks is like no other.
+    /// Asks for a call that is about to be made; a call that does not say what it asks is like no other.
+    /// [`RepeatFuse::count`] counts it.
     ///
     /// # Errors
     /// If the row would be too long: then the call must not be made, and the fuse is blown for good.
-    pub fn tick(&mut self, content: Option<u64>) -> Result<(), (Repeat, Blown)> {
+    pub fn ask(&mut self, content: Option<u64>) -> Result<(), (Repeat, Blown)> {
         let (news, why) = match (self.blown, self.refusal(content)) {
-            (None, None) => {
-                self.identical = self.row_of(content);
-                self.last = content;
-                return Ok(());
-            }
+            (None, None) => return Ok(()),
             (Some(why), _) => (News::Old, why),
             (None, Some(why)) => (News::JustBlown, why),
         };
@@ -137,6 +140,11 @@ impl RepeatFuse {
             Repeat::Failing => (self.failing, self.limits.failing),
         };
         Err((why, Blown { calls, limit: limit.unwrap_or(u64::MAX), news }))
+    }
+
+    /// Counts a call that is made.
+    pub fn count(&mut self, content: Option<u64>) {
+        (self.identical, self.last) = (self.row_of(content), content);
     }
 
     /// A call was answered.
@@ -165,6 +173,18 @@ impl RepeatFuse {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl CountFuse {
+        fn tick(&mut self) -> Result<(), Blown> {
+            self.ask().map(|()| self.count())
+        }
+    }
+
+    impl RepeatFuse {
+        fn tick(&mut self, content: Option<u64>) -> Result<(), (Repeat, Blown)> {
+            self.ask(content).map(|()| self.count(content))
+        }
+    }
 
     #[test]
     fn call_n_plus_one_is_refused_and_the_fuse_stays_blown() {

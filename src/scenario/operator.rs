@@ -9,7 +9,9 @@ use super::quantity::INSTANT;
 use super::tree::Word;
 use crate::gateway::Command;
 use crate::policy::cooldown::Bench;
-use crate::units::{BreakerId, CredentialId, HealthId, ModelId, Name, ProjectId, ProviderId, RouteId};
+use crate::units::{
+    BreakerId, CredentialId, HealthId, ModelId, Name, ProjectId, ProviderId, RouteId, Timestamp,
+};
 
 const KINDS: [&str; 7] = ["breaker", "health", "credential", "project", "model", "provider", "route"];
 
@@ -17,8 +19,35 @@ const KINDS: [&str; 7] = ["breaker", "health", "credential", "project", "model",
 pub(super) fn command(f: &mut Form<'_, '_>, world: &mut World) {
     let at = f.required(about("at", "When."), &INSTANT);
     let doc = "What is reset: `breaker:`, `health:` (each with a route or a fault domain), or a bench: \
-               `credential:`, `project:`, `model:project/model`, `provider:`, `route:`.";
-    let Some(word) = f.required_text(about("reset", doc)) else { return };
+               `credential:`, `project:`, `model:project/model`, `provider:`, `route:`; or `all` of these. No fuse is \
+               reset within a run.";
+    let reset = f.text(about("reset", doc));
+    let doc = "`status`: the gateway shows whatever is not at rest, as at the end of the run.";
+    let show = f.text(about("show", doc));
+    match (reset, show) {
+        (Some(word), None) => reset_by(f, world, at, &word),
+        (None, Some(word)) if word.text == "status" => {
+            world.operator.extend(at.map(|at| (at, Command::Show)));
+        }
+        (None, Some(word)) => {
+            let text = format!("`{}` is not a thing to show", word.text);
+            f.problem(&word.span, text, Some("`show = \"status\"`".to_owned()));
+        }
+        (None, None) => f.missing("reset", "`reset = \"breaker:route-a\"`, or `show = \"status\"`"),
+        (Some(_), Some(word)) => {
+            let help = Some("state two `[[operator]]`s".to_owned());
+            f.problem(&word.span, "an operator does one thing at a time", help);
+        }
+    }
+}
+
+fn reset_by(f: &mut Form<'_, '_>, world: &mut World, at: Option<Timestamp>, word: &Word) {
+    if word.text == "all" {
+        let all = everything(world);
+        return world
+            .operator
+            .extend(at.into_iter().flat_map(|at| all.iter().map(move |order| (at, *order))));
+    }
     let Some((kind, name)) = word.text.split_once(':') else {
         let help = Some("for example `reset = \"credential:key-a\"`".to_owned());
         f.problem(&word.span, format!("`{}` does not say what kind of thing to reset", word.text), help);
@@ -28,6 +57,28 @@ pub(super) fn command(f: &mut Form<'_, '_>, world: &mut World) {
     if let (Some(command), Some(at)) = (reset(f, world, kind, &name), at) {
         world.operator.push((at, command));
     }
+}
+
+/// Every breaker, every health state, and whatever can be benched.
+fn everything(world: &World) -> Vec<Command> {
+    let ids = |n: usize| (0..n).map(|at| at as u16);
+    let catalog = &world.catalog;
+    let calls = |project, model| {
+        let of_project = |key: &CredentialId| catalog.credentials[key.index()].project == project;
+        catalog.routes.iter().any(|route| route.model == model && route.pool.iter().any(of_project))
+    };
+    let models = |project| {
+        let each = ids(catalog.models.len()).map(ModelId);
+        each.filter(move |model| calls(project, *model)).map(move |model| Bench::Model(project, model))
+    };
+    let benches = (ids(catalog.credentials.len()).map(|at| Bench::Credential(CredentialId(at))))
+        .chain(ids(catalog.projects.len()).map(|at| Bench::Project(ProjectId(at))))
+        .chain(ids(catalog.projects.len()).map(ProjectId).flat_map(models))
+        .chain(ids(catalog.providers.len()).map(|at| Bench::Provider(ProviderId(at))))
+        .chain(ids(catalog.routes.len()).map(|at| Bench::Route(RouteId(at))));
+    let breakers = ids(catalog.breakers.len()).map(|at| Command::ResetBreaker(BreakerId(at)));
+    let healths = ids(catalog.healths.len()).map(|at| Command::ResetHealth(HealthId(at)));
+    breakers.chain(healths).chain(benches.map(Command::ResetBench)).collect()
 }
 
 fn reset(f: &mut Form<'_, '_>, world: &World, kind: &str, name: &Word) -> Option<Command> {

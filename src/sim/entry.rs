@@ -61,6 +61,8 @@ pub enum What<'a> {
         /// How.
         command: Command,
     },
+    /// The run has come to rest, or nothing will ever happen in it: the gateway is asked how things stand.
+    RunEnded,
     /// An upstream took a call.
     CallBegun {
         /// The call.

@@ -7,7 +7,7 @@ use super::entry::{Declared, Entry, Observer, TaskEnd, What};
 use super::jobs::Part;
 use super::setup::{Pace, Setup};
 use super::world::{End, World};
-use crate::gateway::{Action, Decision, Effect, Effects, Input, Outcome, Request, Task, Wait};
+use crate::gateway::{Action, Command, Decision, Effect, Effects, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
 use crate::units::{RouteId, TaskId, TenantId, Timestamp};
 
@@ -55,6 +55,9 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
         }
     }
     let rest = if world.gateway.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
+    let at = scribe.at;
+    let cause = scribe.write(at, None, What::RunEnded);
+    tell(&mut world, at, cause, Input::Operator(Command::Show), &mut scribe, &mut effects);
     Ending { at: scribe.at, entries: scribe.seq, rest }
 }
 
@@ -330,6 +333,7 @@ fn tell(
                     | Decision::HedgeSkipped { .. }
                     | Decision::Queued { .. }
                     | Decision::Blew { .. }
+                    | Decision::Shown(_)
                     | Decision::TimedOut { .. } => {}
                 }
             }

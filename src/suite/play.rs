@@ -3,8 +3,8 @@
 use crate::journal::{Events, Level};
 use crate::judge::{Judge, Law, RunVerdict, VariantVerdict, Verdict, conclude};
 use crate::scenario::{Scenario, Variant};
-use crate::sim::{Catalog, Entry, Observer, Rest, Setup, run};
-use crate::trace::{Digest, Fingerprint, Header, Lines, Roll};
+use crate::sim::{Catalog, Entry, Observer, Rest, Setup, What, run};
+use crate::trace::{Digest, Fingerprint, Header, Lines, Roll, sentence};
 use rayon::prelude::*;
 
 /// How to play.
@@ -34,6 +34,8 @@ pub struct PlayedVariant {
     pub seeds: (u64, u64),
     /// The digest of all entries of all its runs: the same at every level.
     pub digest: Fingerprint,
+    /// What is not at rest at the end of its first run, as sentences.
+    pub status: Vec<String>,
 }
 
 /// Runs that are played at once and held in memory until they are merged in seed order.
@@ -46,24 +48,24 @@ pub fn play(scenario: &Scenario, options: Options, mut events: Option<&mut Event
     for (at, variant) in scenario.variants.iter().enumerate() {
         let seeds = seeds(variant, options.first_seed);
         let mut verdict = VariantVerdict::new(at as u16, variant.name.clone(), variant.breaks.clone());
-        let mut digests = Vec::new();
-        let mut take = |run: &RunVerdict, digest| {
-            verdict.merge(run);
-            digests.push(digest);
+        let (mut digests, mut status) = (Vec::new(), None);
+        let mut take = |run: Seen| {
+            verdict.merge(&run.verdict);
+            digests.push(run.digest);
+            status.get_or_insert(run.status);
         };
         match events.as_deref_mut() {
             Some(events) if seeds.len() == 1 && options.level == Level::Full => {
                 let play = Play::new(scenario, at, seeds[0]);
-                let (run, digest) = play.watch(&mut events.run(&play.header(), &play.setup.catalog));
-                take(&run, digest);
+                take(play.watch(&mut events.run(&play.header(), &play.setup.catalog)));
             }
             mut events => {
                 for batch in seeds.chunks(BATCH) {
                     let level = if events.is_some() { options.level } else { Level::None };
-                    let runs: Vec<(RunVerdict, Fingerprint, Vec<u8>)> =
+                    let runs: Vec<(Seen, Vec<u8>)> =
                         batch.par_iter().map(|seed| Play::new(scenario, at, *seed).write(level)).collect();
-                    for (run, digest, lines) in runs {
-                        take(&run, digest);
+                    for (run, lines) in runs {
+                        take(run);
                         if let Some(events) = events.as_deref_mut() {
                             events.append(&lines);
                         }
@@ -72,7 +74,8 @@ pub fn play(scenario: &Scenario, options: Options, mut events: Option<&mut Event
             }
         }
         let seeds = (seeds[0], seeds[seeds.len() - 1]);
-        variants.push(PlayedVariant { verdict, seeds, digest: Fingerprint::all(digests) });
+        let (digest, status) = (Fingerprint::all(digests), status.unwrap_or_default());
+        variants.push(PlayedVariant { verdict, seeds, digest, status });
     }
     let verdicts: Vec<VariantVerdict> = variants.iter().map(|variant| variant.verdict.clone()).collect();
     Played { verdict: conclude(&scenario.expectations, &verdicts), variants }
@@ -124,32 +127,36 @@ impl<'s> Play<'s> {
     }
 
     /// Plays it before the judge, and before `other`.
-    fn watch(&self, other: &mut impl Observer) -> (RunVerdict, Fingerprint) {
+    fn watch(&self, other: &mut impl Observer) -> Seen {
         let catalog = &self.setup.catalog;
         let judge = Judge::new(catalog, &self.scenario.expectations, self.at as u16, self.setup.seed);
-        let mut watching = (judge, Digest::new(catalog));
-        let ending = run(&self.setup, &mut (&mut watching, other));
-        (watching.0.finish(&ending), watching.1.fingerprint())
+        let mut witness = Witness { judge, digest: Digest::new(catalog), at_the_end: None };
+        let ending = run(&self.setup, &mut (&mut witness, other));
+        Seen {
+            verdict: witness.judge.finish(&ending),
+            digest: witness.digest.fingerprint(),
+            status: witness.at_the_end.unwrap_or_default(),
+        }
     }
 
     /// Plays it, and writes it down if the level wants it.
-    fn write(&self, level: Level) -> (RunVerdict, Fingerprint, Vec<u8>) {
+    fn write(&self, level: Level) -> (Seen, Vec<u8>) {
         let mut scribe = Scribe::new(self);
-        let (verdict, digest) = match level {
+        let seen = match level {
             Level::Full => self.watch(&mut scribe),
             Level::Failures | Level::None => self.watch(&mut ()),
         };
         let wanted = match level {
             Level::Full => true,
             Level::None => false,
-            Level::Failures if self.has_failed(&verdict) => {
+            Level::Failures if self.has_failed(&seen.verdict) => {
                 run(&self.setup, &mut scribe);
                 true
             }
             Level::Failures => false,
         };
         let lines = if wanted { scribe.lines.bytes().to_vec() } else { Vec::new() };
-        (verdict, digest, lines)
+        (seen, lines)
     }
 
     /// Whether this run alone shows that something is wrong.
@@ -158,6 +165,34 @@ impl<'s> Play<'s> {
         let broken = |law: &Law| run.laws.tally(*law).breaches > 0 && !declared.contains(law);
         let unkept = run.checks.iter().any(|check| check.failure.is_some());
         unkept || Law::ALL.iter().any(broken) || run.rest != Rest::Quiescent
+    }
+}
+
+/// What was seen of a run.
+struct Seen {
+    verdict: RunVerdict,
+    digest: Fingerprint,
+    /// What is not at rest at its end.
+    status: Vec<String>,
+}
+
+/// Judge and digest, and what the gateway shows of itself at the end.
+struct Witness<'p> {
+    judge: Judge<'p>,
+    digest: Digest<'p>,
+    /// `None` before the end.
+    at_the_end: Option<Vec<String>>,
+}
+
+impl Observer for Witness<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.judge.entry(entry);
+        self.digest.entry(entry);
+        match (&mut self.at_the_end, entry.what) {
+            (None, What::RunEnded) => self.at_the_end = Some(Vec::new()),
+            (Some(shown), _) => shown.push(sentence(&self.digest.read(entry))),
+            (None, _) => {}
+        }
     }
 }
 

@@ -106,6 +106,7 @@ fn summarise_variant(said: &crate::scenario::Variant, played: &PlayedVariant) ->
         metrics: figures(&verdict.metrics),
         laws: Law::ALL.into_iter().map(|law| summarise_law(law, verdict)).collect(),
         findings: verdict.findings.iter().map(summarise_finding).collect(),
+        status: played.status.clone(),
         digest: played.digest.to_string(),
     }
 }

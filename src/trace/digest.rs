@@ -6,6 +6,7 @@ use std::fmt;
 use super::field::Field;
 use super::fields::{Sink, fields};
 use super::kind::Kind;
+use super::reading::Reading;
 use super::roll::Roll;
 use super::text::Text;
 use crate::policy::eligibility::Reason;
@@ -30,6 +31,11 @@ impl<'a> Digest<'a> {
     /// The digest of nothing yet, of a run with this catalogue.
     pub fn new(catalog: &'a Catalog) -> Digest<'a> {
         Digest { catalog, roll: Roll::default(), lanes: Lanes::default() }
+    }
+
+    /// An entry that was just seen, read.
+    pub fn read(&self, entry: &Entry<'_>) -> Reading {
+        Reading::of(entry, &self.roll, self.catalog)
     }
 
     /// The digest of what was seen so far.

@@ -90,6 +90,8 @@ kinds! {
     Woke "woke" World [Wait Request Call Route Health]
     /// An operator intervened.
     Operated "operated" World [Command Scope Credential Project Model Provider Route Breaker Health]
+    /// The run has come to rest: the gateway is asked how things stand.
+    RunEnded "run_ended" World []
     /// An upstream took a call.
     CallBegun "call_begun" World [Request Call Route Credential Scripted]
     /// The first output of a stream left the upstream.
@@ -155,6 +157,12 @@ kinds! {
     Queued "queued" Gateway [Request Waiting]
     /// A fuse blew.
     FuseBlew "fuse_blew" Gateway [Request Task Fuse Calls]
+    /// Something that is not at rest, shown on demand and at the end.
+    Status "status" Gateway [
+        Of Breaker Health Scope Credential Project Model Provider Route Fuse Task Tenant State RetryAt Until Class
+        Code Calls CallsPerTask CallsPerRun IdenticalPerTask FailingPerTask Settled Held Cap SettledTokens HeldTokens
+        CapTokens
+    ]
     /// The gateway stopped a call that took too long.
     TimedOut "timed_out" Gateway [Request Call Route Class]
 }
@@ -189,6 +197,7 @@ impl Kind {
             What::Abandoned { .. } => Kind::Abandoned,
             What::Woke { .. } => Kind::Woke,
             What::Operated { .. } => Kind::Operated,
+            What::RunEnded => Kind::RunEnded,
             What::CallBegun { .. } => Kind::CallBegun,
             What::CallVisible { .. } => Kind::CallVisible,
             What::CallEnded { .. } => Kind::CallEnded,
@@ -226,6 +235,7 @@ impl Kind {
             Decision::HedgeSkipped { .. } => Kind::HedgeSkipped,
             Decision::Queued { .. } => Kind::Queued,
             Decision::Blew { .. } => Kind::FuseBlew,
+            Decision::Shown(_) => Kind::Status,
             Decision::TimedOut { .. } => Kind::TimedOut,
         }
     }

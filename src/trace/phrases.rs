@@ -24,6 +24,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::Abandoned => vec!["the caller of {request} hangs up"],
         Kind::Woke => vec![wait(word(Field::Wait))],
         Kind::Operated => vec![command(word(Field::Command)), subject(word(Field::Scope))],
+        Kind::RunEnded => vec!["the run is over"],
         Kind::CallBegun => vec!["{route} takes {call} with {credential}", script(word(Field::Scripted))],
         Kind::CallVisible => vec!["the first output of {call} on {route} is visible"],
         Kind::CallEnded => vec![result(word(Field::Result)), used_up(word(Field::Truth)), USED, bill(values)],
@@ -75,6 +76,10 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
         Kind::HedgeSkipped => vec!["{request} starts no other leg: ", skip(word(Field::Why))],
         Kind::Queued => vec!["{request} waits for a free slot; {waiting} in the queue"],
         Kind::FuseBlew => vec!["a fuse blows: ", blown(word(Field::Fuse))],
+        Kind::Status => vec![
+            status(word(Field::Of)),
+            if word(Field::Of) == "bench" { subject(word(Field::Scope)) } else { "" },
+        ],
         Kind::TimedOut => vec!["{call} on {route} has taken too long: {class}"],
     }
 }
@@ -219,7 +224,26 @@ fn command(word: &str) -> &'static str {
         "reset_bench" => "an operator frees ",
         "reset_breaker" => "an operator resets breaker {breaker}",
         "reset_health" => "an operator resets health {health}",
+        "show_status" => "an operator asks how things stand",
         _ => "an operator orders {command} ",
+    }
+}
+
+fn status(of: &str) -> &'static str {
+    match of {
+        "breaker" => "breaker {breaker} is {state}[ until {retry_at_ns}]",
+        "health" => "health {health} is {state}[ until {until_ns}]",
+        "bench" => "left alone[ until {until_ns}]: ",
+        "fuse" => {
+            "fuse {fuse}[ of {task}] is {state}: {calls} counted[ of {calls_per_task}][ of {calls_per_run}]\
+             [ of {identical_per_task}][ of {failing_per_task}]"
+        }
+        "stop" => "all calls[ on the account of {project}] are stopped by {class}[ ({code})]",
+        "budget" => {
+            "[{task}][{tenant}] has spent [{settled_usd}][ and holds {held_usd}][ of {cap_usd}]\
+             [, {settled_tokens} and holds {held_tokens}][ of {cap_tokens} tokens]"
+        }
+        _ => "{of} is {state}",
     }
 }
 

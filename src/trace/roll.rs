@@ -89,6 +89,7 @@ impl Roll {
             | What::TaskEnded { .. }
             | What::Abandoned { .. }
             | What::Woke { .. }
+            | What::RunEnded
             | What::Operated { .. }
             | What::CallVisible { .. }
             | What::CallEnded { .. }

@@ -15,7 +15,7 @@ use crate::units::*;
 
 mod oddities;
 
-pub(crate) use oddities::{declared, limited, oddities};
+pub(crate) use oddities::{declared, limited, oddities, statuses};
 
 const REQUEST: RequestId = RequestId(0);
 const CALL: [CallId; 2] = [CallId(0), CallId(1)];

@@ -289,7 +289,7 @@ fn events_are_written_as_asked() {
         failures.lines().all(|line| line.contains("\"retry_after_fits\"")),
         "only what failed is written"
     );
-    assert_eq!(failures.lines().count(), 24);
+    assert_eq!(failures.lines().count(), 25);
 }
 
 #[test]

@@ -166,6 +166,7 @@ fn a_timeout_that_did_not_come() {
         | What::TaskEnded { .. }
         | What::Abandoned { .. }
         | What::Woke { .. }
+        | What::RunEnded
         | What::Operated { .. }
         | What::CallBegun { .. }
         | What::CallVisible { .. }

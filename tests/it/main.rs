@@ -12,6 +12,7 @@ mod goldens;
 #[cfg(target_os = "linux")]
 mod guard;
 mod lies;
+mod lies_of_status;
 mod lies_of_time;
 mod linked;
 mod lying_gateway;

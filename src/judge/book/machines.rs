@@ -190,6 +190,7 @@ impl Machines {
             | What::TaskEnded { .. }
             | What::Abandoned { .. }
             | What::Woke { .. }
+            | What::RunEnded
             | What::Operated { .. }
             | What::CallVisible { .. }
             | What::CallEnded { .. }

@@ -11,6 +11,7 @@ mod machines;
 mod money;
 mod pages;
 mod scopes;
+mod status;
 mod update;
 mod waiting;
 
@@ -24,7 +25,7 @@ pub use pages::*;
 pub use scopes::*;
 pub use waiting::{InVain, Place, Setback};
 
-use crate::gateway::{FuseScope, Payer};
+use crate::gateway::{FuseScope, Payer, Status};
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
@@ -69,6 +70,8 @@ pub struct Book<'a> {
     pub stimulus: Stimulus,
     /// The result that was told last, if it came too late to count.
     pub late: Option<Late>,
+    /// What the gateway must show next of itself, the last first.
+    pub to_show: Vec<Status>,
     /// Alerts that were raised, and the one that is due.
     pub alerts: Alerts,
     arrivals: u64,
@@ -184,6 +187,7 @@ impl<'a> Book<'a> {
             now: Timestamp::ZERO,
             stimulus: Stimulus::Other,
             late: None,
+            to_show: Vec::new(),
             alerts: Alerts::new(facts),
             arrivals: 0,
         }

@@ -52,6 +52,11 @@ impl Account {
         if self.is_current(at) { self.billed.plus(self.held) } else { Amount::ZERO }
     }
 
+    /// What was billed, and what is in flight, at `at`.
+    pub(super) fn parts(&self, at: Timestamp) -> (Amount, Amount) {
+        if self.is_current(at) { (self.billed, self.held) } else { (Amount::ZERO, Amount::ZERO) }
+    }
+
     /// Whether `at` lies in the window that is open. Divides only where it cannot tell at a glance.
     fn is_current(&self, at: Timestamp) -> bool {
         (self.from <= at && at < self.to) || self.window_at(at) == self.current

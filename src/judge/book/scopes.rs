@@ -4,7 +4,7 @@
 use super::{Account, Book, CallPhase, Fault, Place, RequestPage};
 use crate::gateway::{FuseKind, FuseScope, Payer};
 use crate::sim::{Catalog, TaskName};
-use crate::units::{CallId, CredentialId, RequestId, RouteId, TaskId};
+use crate::units::{CallId, CredentialId, ProjectId, RequestId, RouteId, TaskId};
 
 /// A task.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub struct TaskPage {
     pub row: Row,
     /// Which of its fuses blew, as the gateway says.
     pub blown: Option<FuseKind>,
+    /// Whether requests of it may come.
+    pub is_open: bool,
 }
 
 /// Calls of a task in a row.
@@ -91,7 +93,7 @@ impl TaskPage {
     fn new(facts: &Catalog, serial: u32, name: TaskName) -> TaskPage {
         let cap = facts.tasks.get(usize::from(name.kind)).map(|kind| kind.cap).unwrap_or_default();
         let account = Account::new(cap, None);
-        TaskPage { serial, name, account, calls: 0, legs: 0, row: Row::default(), blown: None }
+        TaskPage { serial, name, account, calls: 0, legs: 0, row: Row::default(), blown: None, is_open: true }
     }
 
     /// Tasks that only group listed requests: one of each kind.
@@ -124,6 +126,19 @@ impl Book<'_> {
         }
         let serial = self.tasks[task.index()].serial + 1;
         self.tasks[task.index()] = TaskPage { serial, ..fresh };
+    }
+
+    /// A task is over.
+    pub(in crate::judge) fn end_task(&mut self, task: TaskId) {
+        if let Some(page) = self.tasks.get_mut(task.index()) {
+            page.is_open = false;
+        }
+    }
+
+    /// Tasks that are open, by their slots.
+    pub(super) fn open_tasks(&self) -> impl Iterator<Item = (TaskId, &TaskPage)> {
+        let slots = self.tasks.iter().enumerate().map(|(at, page)| (TaskId(at as u32), page));
+        slots.filter(|(_, page)| page.is_open)
     }
 
     /// The task of a payer.
@@ -265,6 +280,12 @@ impl Book<'_> {
         let pool = &self.route(route)?.pool;
         let first = pool.first().and_then(|key| self.closed(*key))?;
         pool.iter().all(|key| self.closed(*key).is_some()).then_some(first)
+    }
+
+    /// Projects whose account a terminal fault closed, and the fault.
+    pub(super) fn closed_accounts(&self) -> impl Iterator<Item = (ProjectId, Fault)> {
+        let accounts = self.run.accounts.iter().enumerate();
+        accounts.filter_map(|(at, fault)| Some((ProjectId(at as u16), (*fault)?)))
     }
 
     /// Any account that a terminal fault closed.

@@ -22,7 +22,10 @@ impl Book<'_> {
     /// Whether something must be told, now or soon: an alert, a bench, a move of a machine.
     #[inline]
     pub(in crate::judge) fn awaits_word(&self) -> bool {
-        self.bench_due.is_some() || self.alerts.due().is_some() || self.machines.is_due()
+        self.bench_due.is_some()
+            || self.alerts.due().is_some()
+            || self.machines.is_due()
+            || !self.to_show.is_empty()
     }
 
     /// The world tells the gateway something: what follows is its answer to that, and no longer to what was before.
@@ -163,6 +166,7 @@ impl Book<'_> {
     pub(in crate::judge) fn operate(&mut self, entry: &Entry<'_>, command: Command) {
         self.meet(Stimulus::Other);
         match command {
+            Command::Show => self.expect_status(entry.at),
             Command::ResetBench(what) => {
                 self.benches.set(what, Timestamp::ZERO);
                 self.alerts.free(what);

@@ -269,6 +269,7 @@ const fn needs_a_cause(what: &What<'_>) -> bool {
         | What::TaskBegan { .. }
         | What::Abandoned { .. }
         | What::Woke { .. }
+        | What::RunEnded
         | What::Operated { .. } => false,
         What::CallBegun { .. }
         | What::TaskEnded { .. }

@@ -99,6 +99,8 @@ laws! {
         "Nobody is told that no route is left while one is eligible, open, affordable and unspent."
     OutcomeIsTrue "outcome_is_true"
         "The reply tells what happened: the answer, the last true failure, the calls made, the time left."
+    StatusIsTrue "status_is_true"
+        "Asked how things stand, the gateway shows everything that is not at rest, and as it is."
     ScriptRespected "script_respected"
         "No upstream gets a call that the scenario forbids."
     Caused "caused"

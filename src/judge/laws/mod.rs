@@ -13,6 +13,7 @@ mod openings;
 mod replies;
 mod results;
 mod sleeps;
+mod status;
 mod timers;
 mod waits;
 
@@ -439,6 +440,9 @@ impl Laws {
         if book.machines.is_due() {
             let sentence = book.machines.overdue(book.facts);
             self.tallies[Law::ResultsAreToldAsTheyWere as usize].note(self.seed, seq, at, sentence);
+        }
+        if let Some(sentence) = status::hidden(book.to_show.len()) {
+            self.tallies[Law::StatusIsTrue as usize].note(self.seed, seq, at, sentence);
         }
         for page in book.requests() {
             if let Some(sentence) = replies::never_closed(book, page) {

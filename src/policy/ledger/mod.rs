@@ -140,6 +140,17 @@ impl Settlement {
     }
 }
 
+/// What stands on an account.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// What is settled.
+    pub settled: Amount,
+    /// What calls in flight may cost.
+    pub held: Amount,
+    /// Its cap.
+    pub cap: Amount,
+}
+
 /// All accounts.
 #[derive(Debug)]
 pub struct Ledger {
@@ -229,6 +240,13 @@ impl Ledger {
             }
         }
         Ok(())
+    }
+
+    /// What stands on an account in its current window.
+    pub fn standing(&self, now: Timestamp, id: AccountId) -> Option<Standing> {
+        let account = self.account(id)?;
+        let page = account.page(now);
+        Some(Standing { settled: page.settled, held: page.held, cap: account.cap })
     }
 
     /// The most that could be reserved now; `None` if nothing could, because a bill was above its quote.

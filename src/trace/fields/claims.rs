@@ -234,6 +234,7 @@ impl<S: Sink> Teller<'_, S> {
                 self.word(Field::Fuse, fuse.label());
                 self.count(Field::Calls, *calls);
             }
+            Decision::Shown(status) => self.status(status),
             Decision::TimedOut { call, class } => {
                 self.call(*call);
                 self.word(Field::Class, class.label());

@@ -159,6 +159,7 @@ impl<S: Sink> Teller<'_, S> {
                 self.word(Field::Command, "reset_breaker");
                 self.name(Field::Breaker, self.catalog.breakers[id.index()]);
             }
+            Command::Show => self.word(Field::Command, "show_status"),
             Command::ResetHealth(id) => {
                 self.word(Field::Command, "reset_health");
                 self.name(Field::Health, self.catalog.healths[id.index()]);

@@ -4,6 +4,7 @@
 mod claims;
 mod facts;
 mod limits;
+mod status;
 
 use super::field::{Field, Unit};
 use super::roll::Roll;
@@ -47,6 +48,7 @@ pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl
         What::Abandoned { request } => teller.request(request),
         What::Woke { wait } => teller.woke(wait),
         What::Operated { command } => teller.operated(command),
+        What::RunEnded => {}
         What::CallBegun { call, credential, scripted, .. } => teller.begun(call, credential, scripted),
         What::CallVisible { call } | What::CallLost { call } => teller.call(call),
         What::CallEnded { call, truth, health, code, status, receipt } => {
@@ -323,6 +325,7 @@ mod tests {
         samples::oddities(&mut told);
         told.catalog = samples::limited();
         samples::declared(&mut told);
+        samples::statuses(&mut told);
         told
     }
 

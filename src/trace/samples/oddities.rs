@@ -1,7 +1,7 @@
 //! Everything that an entry can say and the stories do not.
 
 use super::*;
-use crate::gateway::Timeouts;
+use crate::gateway::{FuseState, Purse, Status, Timeouts};
 use crate::policy::backoff::{Backoff, Jitter};
 use crate::policy::fuse::Repeats;
 use crate::policy::hedge::After;
@@ -44,6 +44,35 @@ pub(crate) fn oddities(observer: &mut impl Observer) {
     odd_verdicts(&mut stage, &catalog);
     odd_decisions(&mut stage, &catalog);
     odd_outcomes(&mut stage, &catalog);
+}
+
+/// Everything that a gateway can show of itself, in a world with every limit there is.
+pub(crate) fn statuses(observer: &mut impl Observer) {
+    let catalog = limited();
+    let mut stage = Stage::new(observer);
+    stage.first(at(0), What::TaskBegan { task: TaskId(2), name: TaskName { kind: 1, ordinal: Some(2) } });
+    stage.then(What::Operated { command: Command::Show });
+    let (task, failure) = (Task { id: TaskId(2), kind: 1 }, Failure { class: Class::Funds, code: None });
+    let retry_at = Some(at(900));
+    let mut show = |status| stage.decide(Decision::Shown(status));
+    show(Status::Breaker { breaker: BreakerId(0), state: breaker::State::Open, retry_at });
+    show(Status::Health { health: HealthId(0), state: health::State::Unhealthy, until: retry_at });
+    for what in BENCHES {
+        show(Status::Bench { what, until: at(900) });
+    }
+    let state = FuseState::Blown;
+    show(Status::Fuse { fuse: FuseKind::CallsPerRun, task: None, calls: 1_000, state });
+    for fuse in [FuseKind::CallsPerTask, FuseKind::IdenticalPerTask, FuseKind::FailingPerTask] {
+        show(Status::Fuse { fuse, task: Some(task), calls: 4, state: FuseState::Whole });
+    }
+    let code = Some(name(&catalog, "overloaded"));
+    show(Status::Stopped { project: None, failure });
+    show(Status::Stopped { project: Some(ProjectId(0)), failure: Failure { code, ..failure } });
+    let settled = Amount { money: cents(16), tokens: 9_000 };
+    for of in [Purse::Task(task), Purse::Tenant(TenantId(0))] {
+        show(Status::Budget { of, settled, held: settled });
+    }
+    stage.then(What::RunEnded);
 }
 
 /// The sample catalogue with every limit there is.

@@ -60,6 +60,7 @@ impl Observer for Transcript {
             | What::TaskEnded { .. }
             | What::Abandoned { .. }
             | What::Woke { .. }
+            | What::RunEnded
             | What::Operated { .. }
             | What::CallBegun { .. }
             | What::CallVisible { .. }
