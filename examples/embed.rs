@@ -15,7 +15,7 @@
 
 use faultlab::gateway::{
     Action, Answer, Bill, Call, Decision, Delivery, Effect, Effects, Gateway, Input, Outcome, Payer, Policy,
-    Receipt, Registry, Request, Route, SideEffect,
+    Profile, Receipt, Registry, Request, Route, SideEffect,
 };
 use faultlab::policy::backoff::{Backoff, Growth, Jitter};
 use faultlab::policy::eligibility::{Envelope, Offer};
@@ -180,6 +180,7 @@ fn registry(names: &mut Names) -> Registry {
             quality: 0,
             weight: 0,
             draw: names.hash(name),
+            profile: Profile::default(),
         });
     }
     registry

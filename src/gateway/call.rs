@@ -103,10 +103,11 @@ impl Gateway {
             bill: Pending::Held(hold),
             flight: Flight::Flying(permit),
         });
-        self.time(Wait::Attempt(call.call), now, self.policy.timeouts.attempt, deadline);
+        let timeouts = *route.profile.timeouts(&self.policy);
+        self.time(Wait::Attempt(call.call), now, timeouts.attempt, deadline);
         match delivery {
             Delivery::Stream => {
-                self.time(Wait::FirstByte(call.call), now, self.policy.timeouts.first_byte, deadline);
+                self.time(Wait::FirstByte(call.call), now, timeouts.first_byte, deadline);
             }
             Delivery::Whole => {}
         }
@@ -153,12 +154,13 @@ impl Gateway {
 
     /// A stream showed a sign of life.
     pub(super) fn alive(&mut self, now: Timestamp, call: CallId) {
-        if let Some(Leg { call: Call { request, .. }, flight: Flight::Flying(_), .. }) =
+        if let Some(Leg { call: Call { request, route, .. }, flight: Flight::Flying(_), .. }) =
             self.calls.find_mut(call)
         {
             let deadline = self.requests.get(*request).request.deadline;
+            let idle = self.registry.routes[route.index()].profile.timeouts(&self.policy).idle;
             self.waits.clear(Wait::Idle(call));
-            self.time(Wait::Idle(call), now, self.policy.timeouts.idle, deadline);
+            self.time(Wait::Idle(call), now, idle, deadline);
         }
     }
 

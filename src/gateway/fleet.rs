@@ -54,14 +54,18 @@ pub(super) struct Heard {
 
 impl Fleet {
     pub(super) fn new(policy: &Policy, registry: &Registry) -> Fleet {
-        let breaker = |config| Breaker::new(config, Timestamp::ZERO);
+        let config = |id: u16, shared| {
+            let own = registry.own_breakers.iter().find(|own| own.0.0 == id);
+            own.map_or(shared, |own| &own.1)
+        };
+        let breaker = |id, shared| Breaker::new(config(id, shared), Timestamp::ZERO);
         let asks_latency = policy.ranking.order.compares(Key::LatencyP95) || policy.hedge.is_some();
         let measured = if asks_latency { registry.routes.len() } else { 0 };
         Fleet {
             breakers: policy
                 .breaker
                 .iter()
-                .flat_map(|c| (0..registry.breakers).map(move |_| breaker(c)))
+                .flat_map(|shared| (0..registry.breakers).map(move |id| breaker(id, shared)))
                 .collect(),
             healths: vec![Health::default(); usize::from(registry.healths)],
             health: policy.health,

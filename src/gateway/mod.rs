@@ -21,6 +21,7 @@ mod hedge;
 mod input;
 mod live;
 mod policy;
+mod profile;
 mod queue;
 mod retry;
 mod seek;
@@ -32,6 +33,7 @@ pub use action::*;
 pub use decision::*;
 pub use input::*;
 pub use policy::*;
+pub use profile::Profile;
 pub use status::*;
 pub use waits::Wait;
 

@@ -1,6 +1,7 @@
 //! Every knob, and what the gateway believes about its routes. Each knob's right value is its default; each
 //! wrong one is the cause of a known incident.
 
+use super::profile::Profile;
 use crate::policy::backoff::Backoff;
 use crate::policy::cooldown::Again;
 use crate::policy::eligibility::{Offer, Reasons};
@@ -91,7 +92,7 @@ pub enum MidStream {
 }
 
 /// When we stop an attempt ourselves; `None` is never.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Timeouts {
     /// From the call to its end.
     pub attempt: Option<Duration>,
@@ -308,6 +309,8 @@ pub struct Registry {
     pub tenants: Vec<(Amount, Option<Duration>)>,
     /// How many fault domains the breakers guard.
     pub breakers: u16,
+    /// Fault domains whose breaker is not as the policy says for all; where the policy has no breaker there is none.
+    pub own_breakers: Vec<(BreakerId, breaker::Config)>,
     /// How many health states there are.
     pub healths: u16,
 }
@@ -322,6 +325,8 @@ impl Registry {
             assert!(route.breaker.0 < self.breakers, "a known fault domain");
             assert!(route.health.0 < self.healths, "a known health state");
         }
+        let mut own = self.own_breakers.iter().map(|own| own.0);
+        assert!(own.all(|breaker| breaker.0 < self.breakers), "a known fault domain");
     }
 }
 
@@ -348,6 +353,8 @@ pub struct Route {
     pub weight: u32,
     /// The key of its draws: the hash of its name.
     pub draw: u64,
+    /// What the policy is for it alone.
+    pub profile: Profile,
 }
 
 /// The accounts of a request besides its own.

@@ -92,7 +92,7 @@ impl Gateway {
         let plan = match remedy {
             Remedy::WaitSameThenFallback => self.plan_same(now, setback, out),
             Remedy::Fallback => {
-                let at = now.after(self.backoff(id));
+                let at = now.after(self.backoff(id, setback.call.route));
                 self.plan_any(now, at, id, out)
             }
             Remedy::FallbackNow | Remedy::Stop => self.plan_any(now, now, id, out),
@@ -153,7 +153,7 @@ impl Gateway {
                 }
             }
         }
-        let backed_off = now.after(self.backoff(id));
+        let backed_off = now.after(self.backoff(id, route));
         let asked = setback.hint.instant(now).unwrap_or(now);
         let at = backed_off.max(asked);
         match self.look(at, id, Field::Only(route), Record::Quote) {
@@ -211,10 +211,12 @@ impl Gateway {
         false
     }
 
-    /// The wait before the next attempt; drawn by the request and its number of attempts.
-    fn backoff(&self, id: RequestId) -> Duration {
+    /// The wait before the next attempt, as its profile has it for the route that failed; drawn by the request and its
+    /// number of attempts.
+    fn backoff(&self, id: RequestId, failed: RouteId) -> Duration {
         let live = self.requests.get(id);
         let draw = self.draws.of(Purpose::Backoff).and(live.request.draw).and(u64::from(live.attempts));
-        backoff::delay(&self.policy.retry.backoff, live.attempts, draw.bits())
+        let profile = &self.registry.routes[failed.index()].profile;
+        backoff::delay(profile.backoff(&self.policy), live.attempts, draw.bits())
     }
 }

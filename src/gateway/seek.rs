@@ -221,7 +221,7 @@ impl Gateway {
     ) -> Option<Verdict> {
         let (live, route) = (view.live, &self.registry.routes[id.index()]);
         let tries = live.tries(id);
-        if tries >= self.policy.retry.calls_per_route_max || !view.field.has(id) {
+        if tries >= route.profile.calls_per_route_max(&self.policy) || !view.field.has(id) {
             return Some(Verdict::Spent);
         }
         if view.field == Field::Beside && self.is_taken(live, id) {

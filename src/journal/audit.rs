@@ -246,6 +246,7 @@ impl Audit {
             | Kind::TimedOut => self.happened(reading),
             Kind::Woke | Kind::CallBegun | Kind::Signalled => {}
             Kind::DeclaredLimits
+            | Kind::DeclaredBreaker
             | Kind::DeclaredTenant
             | Kind::DeclaredTask
             | Kind::DeclaredQuota

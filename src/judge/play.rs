@@ -4,7 +4,7 @@
 use super::{Expectation, Judge, Law, RunVerdict};
 use crate::gateway::{
     Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Freshness, Outcome, Payer,
-    Receipt, Request, Role, SideEffect, Verdict,
+    Profile, Receipt, Request, Role, SideEffect, Verdict,
 };
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Offer, exclusions};
@@ -81,6 +81,7 @@ pub(crate) fn catalog() -> Catalog {
             offer,
             breaker: BreakerId(id),
             health: HealthId(id),
+            profile: Profile::default(),
         });
     }
     let name = catalog.names.intern("req");

@@ -59,6 +59,7 @@ fn storm(seed: u64) -> Setup {
             quality: 0,
             weight: 0,
             draw: catalog.names.hash(fact.name),
+            profile: fact.profile,
         });
         let classes = [
             (Class::RateLimit, Hint::After(MS(300))),
@@ -142,7 +143,7 @@ fn weather(change: impl Fn(&mut Setup), breaks: &[Law]) -> VariantVerdict {
     for seed in 1..=50 {
         let mut setup = storm(seed);
         change(&mut setup);
-        setup.catalog.machines = Machines::of(&setup.policy);
+        setup.catalog.machines = Machines::of(&setup.policy, &setup.registry);
         let (limits, policy) = (&mut setup.catalog.limits, &setup.policy);
         (limits.cooldown, limits.timeouts) = (policy.cooldown, policy.timeouts);
         limits.receipt_max = policy.budget.receipt_max;

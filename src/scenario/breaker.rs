@@ -29,7 +29,8 @@ pub(super) fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
     world.breaker_scope = f.choice(about_scope, DOMAINS, "provider_model_region");
 }
 
-fn config(f: &mut Form<'_, '_>) -> Config {
+/// When it moves.
+pub(super) fn config(f: &mut Form<'_, '_>) -> Config {
     let trip = trip(f);
     let slow = f.optional_table("slow", slow).flatten();
     let window = window(f, trip, slow);
@@ -56,6 +57,14 @@ fn trip(f: &mut Form<'_, '_>) -> Trip {
         &[("300", "it never opens", ""), ("1", "one unlucky call shuts a healthy route", "")],
     );
     let failures = f.value(about_failures, &COUNT_FROM_ONE, "3");
+    if f.inherits("trip") && f.has("failures") && !f.inherits("failures") {
+        let help = Some("state a `trip` here too".to_owned());
+        f.problem(
+            &f.span_of("failures"),
+            "`failures` is nothing where `[policy.breaker]` has a `trip`",
+            help,
+        );
+    }
     let windowed = f.optional_table("trip", |f| {
         let ratio = f.optional(about("ratio", "The share of failures that opens it."), &SHARE);
         let about_count = knob(

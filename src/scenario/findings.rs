@@ -61,6 +61,8 @@ pub enum Unstated {
     Default(&'static str),
     /// Absent, which means something by itself.
     Absent,
+    /// What the same key is in `[policy]`.
+    Inherited,
     /// A problem: its table is not complete without it.
     Problem,
 }

@@ -12,16 +12,24 @@ const LIST_MAX: usize = 10_000;
 /// One table of a file, while it is read or described.
 pub(super) struct Form<'a, 'o> {
     table: Option<&'a Table>,
+    below: Option<Below<'a>>,
     span: Span,
     path: String,
     seen: Vec<&'static str>,
     out: &'o mut Findings,
 }
 
+/// What a table is laid over: what it does not state itself is read there.
+#[derive(Clone)]
+pub(super) struct Below<'a> {
+    table: Option<&'a Table>,
+    path: String,
+}
+
 impl<'a, 'o> Form<'a, 'o> {
     /// The file itself.
     pub(super) fn new(table: Option<&'a Table>, out: &'o mut Findings) -> Form<'a, 'o> {
-        Form { table, span: 0..0, path: String::new(), seen: Vec::new(), out }
+        Form { table, below: None, span: 0..0, path: String::new(), seen: Vec::new(), out }
     }
 
     /// A quantity; its default if it is absent or wrong.
@@ -136,6 +144,27 @@ impl<'a, 'o> Form<'a, 'o> {
         let table = node.and_then(|node| self.as_table(key, node));
         let span = self.place(node);
         self.inner(key, table, span, form)
+    }
+
+    /// The table under `key`, for others to be laid over it.
+    pub(super) fn below(&self, key: &str) -> Below<'a> {
+        let node = self.table.and_then(|table| table.get(key));
+        let table =
+            node.and_then(|node| if let Value::Table(table) = &node.value { Some(table) } else { None });
+        Below { table, path: self.path_of(key) }
+    }
+
+    /// A table that states only what differs from `below`.
+    pub(super) fn table_over<T>(
+        &mut self,
+        key: &'static str,
+        below: &Below<'_>,
+        form: impl FnOnce(&mut Form<'_, '_>) -> T,
+    ) -> T {
+        let node = self.node(key);
+        let table = node.and_then(|node| self.as_table(key, node));
+        let (span, path) = (self.place(node), self.path_of(key));
+        Form { table, below: Some(below.clone()), span, path, seen: Vec::new(), out: self.out }.filled(form)
     }
 
     /// A table, if it is there.
@@ -259,7 +288,13 @@ impl<'a, 'o> Form<'a, 'o> {
     /// The value of `key`, unread; it counts as asked for.
     pub(super) fn node(&mut self, key: &'static str) -> Option<&'a Node> {
         self.seen.push(key);
-        self.table?.get(key)
+        self.stated(key)
+    }
+
+    /// The value of `key`: what the table states, or else what is below.
+    fn stated(&self, key: &str) -> Option<&'a Node> {
+        let below = self.below.as_ref().and_then(|below| below.table);
+        [self.table, below].into_iter().flatten().find_map(|table| table.get(key))
     }
 
     /// The keys of the table that nobody has asked for yet; they count as asked for.
@@ -272,7 +307,12 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// Whether `key` is there.
     pub(super) fn has(&self, key: &str) -> bool {
-        self.table.is_some_and(|table| table.get(key).is_some())
+        self.stated(key).is_some()
+    }
+
+    /// Whether `key` is there, and only below.
+    pub(super) fn inherits(&self, key: &str) -> bool {
+        self.has(key) && self.table.is_none_or(|table| table.get(key).is_none())
     }
 
     /// Whether `key` is there and lists something.
@@ -288,7 +328,7 @@ impl<'a, 'o> Form<'a, 'o> {
 
     /// Where the value of `key` is; the table itself if it is absent.
     pub(super) fn span_of(&self, key: &str) -> Span {
-        self.table.and_then(|table| table.get(key)).map_or(self.span.clone(), |node| node.span.clone())
+        self.stated(key).map_or(self.span.clone(), |node| node.span.clone())
     }
 
     /// Whether there is no file, only a list of knobs to make.
@@ -338,9 +378,13 @@ impl<'a, 'o> Form<'a, 'o> {
         form: impl FnOnce(&mut Form<'_, '_>) -> T,
     ) -> T {
         let path = self.path_of(key);
-        let mut f = Form { table, span, path, seen: Vec::new(), out: self.out };
-        let value = form(&mut f);
-        f.finish();
+        Form { table, below: None, span, path, seen: Vec::new(), out: self.out }.filled(form)
+    }
+
+    /// Asks for everything that `form` wants.
+    fn filled<T>(mut self, form: impl FnOnce(&mut Form<'_, '_>) -> T) -> T {
+        let value = form(&mut self);
+        self.finish();
         value
     }
 
@@ -377,12 +421,18 @@ impl<'a, 'o> Form<'a, 'o> {
 
     fn describe(&mut self, about: About, wants: (&str, Shape), unstated: Unstated) {
         if self.is_describing() {
-            self.out.list(self.path_of(about.key), about, wants, unstated);
+            let path = self.path_of(about.key);
+            match self.below {
+                None => self.out.list(path, about, wants, unstated),
+                Some(_) => self.out.list(path, About { wrong: &[], ..about }, wants, Unstated::Inherited),
+            }
         }
     }
 
     fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+        let below = self.below.as_ref().filter(|_| self.inherits(key));
+        let path = below.map_or(&self.path, |below| &below.path);
+        if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
     }
 
     /// What was not asked for is not known.

@@ -5,7 +5,7 @@ use super::faults::Ear;
 use super::findings::{Findings, about};
 use super::form::Form;
 use super::tree::{Table, Word};
-use super::{OWN_KEYS, civil, jobs, operator, parties, policy, quotas, routes, traffic};
+use super::{OWN_KEYS, civil, jobs, operator, parties, policy, profiles, quotas, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
 use crate::sim::{Breakers, Catalog, Job, Limits, Machines, Pace, Quota, Setup, Source, Step, Upstream};
 use crate::units::{Duration, Name, Names, Set64, Timestamp};
@@ -20,6 +20,8 @@ pub(super) struct World {
     pub(super) registry: Registry,
     /// What the gateway does.
     pub(super) policy: Policy,
+    /// What the gateway does on some routes alone.
+    pub(super) profiles: Vec<profiles::Stated>,
     /// How the gateway reads responses.
     pub(super) ear: Ear,
     /// What shares a breaker.
@@ -64,7 +66,7 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> (Setup, String) {
     let mut world = World::default();
     out.read(table, |f| whole(f, &mut world));
     world.catalog.limits = limits(&world);
-    world.catalog.machines = Machines::of(&world.policy);
+    world.catalog.machines = Machines::of(&world.policy, &world.registry);
     world.operator.sort_by_key(|command| command.0);
     let setup = Setup {
         seed: 0,
@@ -149,6 +151,7 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("tenant", |f| parties::tenant(f, world));
     f.each("task", |f| parties::task(f, world));
     f.each("route", |f| routes::route(f, world));
+    profiles::give(f, world);
     f.each("request", |f| traffic::request(f, world));
     f.each("arrivals", |f| traffic::arrivals(f, world));
     f.each("job", |f| jobs::job(f, world));

@@ -17,6 +17,7 @@ mod parties;
 mod patterns;
 mod policy;
 mod problems;
+mod profiles;
 mod quantity;
 mod quotas;
 mod retry;

@@ -6,6 +6,7 @@ use super::faults;
 use super::findings::{About, about, knob};
 use super::form::Form;
 use super::lower::{DOMAINS, Domain, World};
+use super::profiles::{Shared, profile};
 use super::quantity::{COUNT, COUNT_FROM_ONE, DURATION, LARGE_COUNT, MONEY};
 use super::retry::retry;
 use super::stops::{concurrency, fuse, hedge};
@@ -35,6 +36,9 @@ pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.fuse = f.table("fuse", fuse);
     world.policy.cooldown = f.table("cooldown", cooldown);
     world.policy.budget = f.table("budget", budget);
+    let shared = Shared::of(f);
+    let profiles = f.each("profile", |f| profile(f, &shared, &world.policy));
+    world.profiles = profiles.into_iter().flatten().collect();
 }
 
 /// Which hard constraints are enforced.
@@ -197,7 +201,7 @@ const fn signal_wrong(class: Class) -> &'static [(&'static str, &'static str, &'
 }
 
 /// When an attempt is stopped.
-fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
+pub(super) fn timeouts(f: &mut Form<'_, '_>) -> Timeouts {
     Timeouts {
         attempt: f
             .optional(about("attempt", "The longest from a call to its end; then it is stopped."), &DURATION),

@@ -20,11 +20,7 @@ pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
             &COUNT_FROM_ONE,
             "3",
         ),
-        calls_per_route_max: f.value(
-            about("calls_per_route_max", "Calls that a request may make on one route, the first included."),
-            &COUNT_FROM_ONE,
-            "2",
-        ),
+        calls_per_route_max: calls_per_route_max(f),
         backoff: backoff(f),
         hint_max: f.value(
             about(
@@ -54,8 +50,14 @@ pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
     }
 }
 
+/// Calls on one route.
+pub(super) fn calls_per_route_max(f: &mut Form<'_, '_>) -> u32 {
+    let doc = "Calls that a request may make on one route, the first included.";
+    f.value(about("calls_per_route_max", doc), &COUNT_FROM_ONE, "2")
+}
+
 /// The wait before another attempt.
-fn backoff(f: &mut Form<'_, '_>) -> Backoff {
+pub(super) fn backoff(f: &mut Form<'_, '_>) -> Backoff {
     let doc = "The wait before another attempt; 500 ms doubling to 8 s with full jitter by default.";
     let wants = "`fixed`, `linear` or `exponential`, with a `jitter`";
     let stated = f.custom(about("backoff", doc), (wants, Shape::Table), |f, node| {

@@ -7,7 +7,7 @@ use super::parties::{declare_credential, id};
 use super::quantity::{COUNT, DURATION, LARGE_COUNT, PRICE, TOKENS};
 use super::tree::Word;
 use super::upstreams::upstream;
-use crate::gateway::Route;
+use crate::gateway::{Profile, Route};
 use crate::policy::eligibility::Offer;
 use crate::policy::prices::{Prices, Tier};
 use crate::sim::RouteFact;
@@ -32,7 +32,8 @@ pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
     let draw = world.catalog.names.hash(name);
     let breaker = BreakerId(domain(world, world.breaker_scope, name, &identity, Machine::Breaker));
     let health = HealthId(domain(world, world.health_scope, name, &identity, Machine::Health));
-    let fact = RouteFact { name, provider, model, pool: pool.clone(), offer, breaker, health };
+    let profile = Profile::default(); // given when every route is known
+    let fact = RouteFact { name, provider, model, pool: pool.clone(), offer, breaker, health, profile };
     world.catalog.routes.push(fact);
     world.registry.routes.push(Route {
         offer,
@@ -45,6 +46,7 @@ pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
         quality,
         weight,
         draw,
+        profile,
     });
     world.upstreams.push(upstream);
 }

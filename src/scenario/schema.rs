@@ -177,7 +177,7 @@ fn value(knob: &Knob) -> Value {
     let default = match (knob.unstated, &knob.shape) {
         (Unstated::Default(text), Shape::Whole | Shape::Switch) => serde_json::from_str(text).ok(),
         (Unstated::Default(text), _) => Some(json!(text)),
-        (Unstated::Absent | Unstated::Problem, _) => None,
+        (Unstated::Absent | Unstated::Inherited | Unstated::Problem, _) => None,
     };
     if let (Some(default), Value::Object(schema)) = (default, &mut schema) {
         schema.insert("default".to_owned(), default);

@@ -1,7 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::{Cooldown, FuseScope, Policy, Timeouts};
+use crate::gateway::{Cooldown, FuseScope, Policy, Profile, Registry, Timeouts};
 use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::Offer;
 use crate::policy::fuse::Repeats;
@@ -10,7 +10,7 @@ use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
 use crate::policy::{breaker, health};
 use crate::units::{
-    BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId,
+    BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId, RouteId,
 };
 
 /// Everything that is declared.
@@ -58,11 +58,43 @@ pub struct Catalog {
     pub versions: Versions,
 }
 
+impl Catalog {
+    /// Calls that a request may make on a route.
+    pub fn calls_per_route_max(&self, route: RouteId) -> u32 {
+        let own = self.profile(route).and_then(|profile| profile.calls_per_route_max);
+        own.unwrap_or(self.limits.calls_per_route_max)
+    }
+
+    /// The fewest calls that a request may make on whatever route.
+    pub fn calls_per_route_least(&self) -> u32 {
+        let own = self.routes.iter().filter_map(|route| route.profile.calls_per_route_max);
+        own.fold(self.limits.calls_per_route_max, u32::min)
+    }
+
+    /// How long is waited after a failure on a route; `None` if nothing is declared.
+    pub fn backoff(&self, route: RouteId) -> Option<&Backoff> {
+        let own = self.profile(route).and_then(|profile| profile.backoff.as_ref());
+        own.or(self.limits.backoff.as_ref())
+    }
+
+    /// When a call to a route is stopped.
+    pub fn timeouts(&self, route: RouteId) -> &Timeouts {
+        let own = self.profile(route).and_then(|profile| profile.timeouts.as_ref());
+        own.unwrap_or(&self.limits.timeouts)
+    }
+
+    fn profile(&self, route: RouteId) -> Option<&Profile> {
+        self.routes.get(route.index()).map(|route| &route.profile)
+    }
+}
+
 /// What the policy makes of results: what each class calls for, and when breakers and health states move.
 #[derive(Clone, Debug)]
 pub struct Machines {
     /// When a breaker moves; `None` if there are no breakers.
     pub breaker: Option<breaker::Config>,
+    /// Fault domains whose breaker moves otherwise.
+    pub own_breakers: Vec<(BreakerId, breaker::Config)>,
     /// When a health state moves.
     pub health: health::Config,
     /// What a failure of each class calls for, and what it says about health.
@@ -71,15 +103,22 @@ pub struct Machines {
 
 impl Machines {
     /// Those of a policy.
-    pub fn of(policy: &Policy) -> Machines {
+    pub fn of(policy: &Policy, registry: &Registry) -> Machines {
         let Policy { breaker, health, taxonomy, .. } = policy;
-        Machines { breaker: breaker.clone(), health: *health, taxonomy: *taxonomy }
+        let own_breakers = registry.own_breakers.clone();
+        Machines { breaker: breaker.clone(), own_breakers, health: *health, taxonomy: *taxonomy }
+    }
+
+    /// When the breaker of a fault domain moves; `None` if there are no breakers.
+    pub fn breaker_of(&self, id: BreakerId) -> Option<&breaker::Config> {
+        let shared = self.breaker.as_ref()?;
+        Some(self.own_breakers.iter().find(|own| own.0 == id).map_or(shared, |own| &own.1))
     }
 }
 
 impl Default for Machines {
     fn default() -> Machines {
-        Machines::of(&Policy::default())
+        Machines::of(&Policy::default(), &Registry::default())
     }
 }
 
@@ -100,6 +139,8 @@ pub struct RouteFact {
     pub breaker: BreakerId,
     /// Its health state: a position in [`Catalog::healths`].
     pub health: HealthId,
+    /// What the policy promises of it alone, where that is not what [`Limits`] say.
+    pub profile: Profile,
 }
 
 /// A credential.
@@ -200,11 +241,11 @@ pub struct Limits {
     pub attempt_max: Amount,
     /// The longest wait that a response may ask for and get.
     pub hint_max: Duration,
-    /// How long is waited before another attempt; `None` if nothing is declared.
+    /// How long is waited before another attempt; `None` if nothing is declared. A route may have its own.
     pub backoff: Option<Backoff>,
     /// When another leg is started; `None` is never.
     pub hedge: Option<After>,
-    /// When a call is stopped.
+    /// When a call is stopped. A route may have its own.
     pub timeouts: Timeouts,
     /// How long the receipt of a stopped call is waited for.
     pub receipt_max: Duration,
@@ -212,7 +253,7 @@ pub struct Limits {
     pub cooldown: Cooldown,
     /// Requests that may wait for a slot.
     pub queue_max: u32,
-    /// Calls a request may make on one route.
+    /// Calls a request may make on one route. A route may have its own.
     pub calls_per_route_max: u32,
     /// How often a request may look for a route before it gives up.
     pub seeks_max: u32,
@@ -222,7 +263,7 @@ pub struct Limits {
     pub reserve: Reserve,
     /// Whether there are breakers at all.
     pub breakers: Breakers,
-    /// Probes that a half-open breaker lets through at once.
+    /// Probes that a half-open breaker lets through at once, where no breaker is declared.
     pub probes_max: u32,
     /// How long a probe may be silent before another is let through; `None` is for ever.
     pub probe_timeout: Option<Duration>,

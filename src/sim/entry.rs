@@ -4,7 +4,7 @@ use super::catalog::{RequestName, TaskName};
 use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
-use crate::units::{CallId, CredentialId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
 
 /// One line of the trace.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +120,8 @@ pub enum What<'a> {
 pub enum Declared {
     /// The limits and versions.
     Limits,
+    /// A fault domain whose breaker is not as the limits say.
+    Breaker(BreakerId),
     /// A tenant and its cap.
     Tenant(TenantId),
     /// A kind of task and its cap: a position in the catalogue.

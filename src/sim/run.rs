@@ -81,11 +81,13 @@ impl<O: Observer> Scribe<'_, O> {
 /// The preamble: what is declared.
 fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
     let catalog = &setup.catalog;
+    let own_breakers = catalog.machines.own_breakers.iter().map(|own| Declared::Breaker(own.0));
     let tenants = (0..catalog.tenants.len()).map(|at| Declared::Tenant(TenantId(at as u16)));
     let tasks = (0..catalog.tasks.len()).map(|at| Declared::Task(at as u16));
     let quotas = (0..catalog.quotas.len()).map(|at| Declared::Quota(at as u16));
     let routes = (0..catalog.routes.len()).map(|at| Declared::Route(RouteId(at as u16)));
-    for declared in [Declared::Limits].into_iter().chain(tenants).chain(tasks).chain(quotas).chain(routes) {
+    let parties = tenants.chain(tasks).chain(quotas).chain(routes);
+    for declared in [Declared::Limits].into_iter().chain(own_breakers).chain(parties) {
         scribe.write(Timestamp::ZERO, None, What::Declared(declared));
     }
 }

@@ -1,5 +1,6 @@
 //! One scenario, played: its runs, its verdict, its lines.
 
+use crate::gateway::Profile;
 use crate::journal::{Events, Level};
 use crate::judge::{Judge, Law, RunVerdict, VariantVerdict, Verdict, conclude};
 use crate::scenario::{Scenario, Variant};
@@ -88,9 +89,18 @@ pub fn seeds(variant: &Variant, first: Option<u64>) -> Vec<u64> {
     (0..=end - start).map(|k| from + k).collect()
 }
 
-/// The digest of a variant's policy: of every knob, by name and value.
+/// The digest of a variant's policy: of every knob, by name and value, those of profiles where they differ.
 pub fn policy_digest(variant: &Variant) -> Fingerprint {
-    Fingerprint::of(&format!("{:?}{}", variant.setup().policy, variant.dialect))
+    let (policy, registry) = (&variant.setup().policy, &variant.setup().registry);
+    let mut text = format!("{policy:?}{}", variant.dialect);
+    let routes = registry.routes.iter().enumerate();
+    for (at, route) in routes.filter(|(_, route)| route.profile != Profile::default()) {
+        text.push_str(&format!("{at}{:?}", route.profile));
+    }
+    for (breaker, config) in &registry.own_breakers {
+        text.push_str(&format!("{breaker:?}{config:?}"));
+    }
+    Fingerprint::of(&text)
 }
 
 /// One run, about to be played.

@@ -61,6 +61,11 @@ kinds! {
         BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter
         LateResults NeutralResults Boundary PolicyVersion PricesVersion RegistryVersion
     ]
+    /// A breaker that does not move as the limits say for all.
+    DeclaredBreaker "declared_breaker" World [
+        Breaker OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize BreakerWindowLength BreakerMinimum
+        SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter LateResults NeutralResults Boundary
+    ]
     /// A tenant and its cap.
     DeclaredTenant "declared_tenant" World [Tenant Cap CapTokens WindowLength]
     /// A task and its cap.
@@ -72,7 +77,8 @@ kinds! {
         Route Provider Model Region Deployment DataClassMax Capabilities TaskTypes Protocol Contract ContextMax
         OutputMax InputPrice OutputPrice CacheReadPrice CacheWritePrice ImagePrice AudioPrice LongAbove
         LongInputPrice LongOutputPrice LongCacheReadPrice LongCacheWritePrice LongImagePrice LongAudioPrice
-        Credentials
+        Credentials CallsPerRouteMax Backoff BackoffBase BackoffTimes BackoffTimesOf BackoffMax Jitter JitterShare
+        JitterShareOf AttemptTimeout FirstByteTimeout IdleTimeout
     ]
     /// A request came in.
     Arrived "arrived" World [
@@ -187,6 +193,7 @@ impl Kind {
     pub const fn of(what: &What<'_>) -> Kind {
         match what {
             What::Declared(Declared::Limits) => Kind::DeclaredLimits,
+            What::Declared(Declared::Breaker(_)) => Kind::DeclaredBreaker,
             What::Declared(Declared::Tenant(_)) => Kind::DeclaredTenant,
             What::Declared(Declared::Task(_)) => Kind::DeclaredTask,
             What::Declared(Declared::Quota(_)) => Kind::DeclaredQuota,

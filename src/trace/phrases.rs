@@ -10,13 +10,17 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
     let word = |field| values.text(field).unwrap_or_default();
     match kind {
         Kind::DeclaredLimits => vec![LIMITS],
+        Kind::DeclaredBreaker => {
+            vec!["breaker {breaker}", OPENS, "[, then probes at once: {probes_max}]"]
+        }
         Kind::DeclaredTenant => vec!["tenant {tenant}", cap(values), "[ in each {window_ns}]"],
         Kind::DeclaredTask => vec!["task {task}", cap(values)],
         Kind::DeclaredQuota => vec![
             "quota of project {project}[ on model {model}]: {quota_limit} in a window, {quota_used} used before",
         ],
         Kind::DeclaredRoute => {
-            vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, "[; called with {credentials}]"]
+            let keys = "[; called with {credentials}]";
+            vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, keys, PROFILE]
         }
         Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery)), EFFECT],
         Kind::TaskBegan => vec!["{task} begins"],
@@ -131,6 +135,13 @@ const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a 
                       [, {identical_per_task} identical calls a task][, {failing_per_task} failing ones][, a terminal fault stops the {terminal_scope}]\
                       [, a breaker opens on {opens_on}: {opens_after}][ of {opens_of}][, for {open_for_ns}]\
                       [; {policy_version}][; {prices_version}][; {registry_version}]";
+
+const OPENS: &str = " opens on {opens_on}: {opens_after}[ of {opens_of}][, for {open_for_ns}]";
+
+const PROFILE: &str = "[; {calls_per_route_max} calls a request on it][; a wait after its failures is {backoff}]\
+                       [, from {backoff_base_ns}][ to {backoff_max_ns}][, {jitter} jitter]\
+                       [; a call may take {attempt_timeout_ns}][, {first_byte_timeout_ns} to its first byte]\
+                       [, {idle_timeout_ns} in silence]";
 
 const OFFER: &str = " data up to {data_class_max}[, has {capabilities}][, for {task_types}][, speaks {protocol}]\
                      [, keeps {contract}][, context of {context_tokens_max}][, output of {output_tokens_max}]";

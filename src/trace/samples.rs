@@ -66,6 +66,7 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
         offer,
         breaker: BreakerId(at),
         health: HealthId(at),
+        profile: Profile::default(),
     };
     let tier = Tier {
         input: Price::from_picos_per_token(1_000_000),

@@ -144,6 +144,7 @@ impl Plot {
     fn keep(&mut self, reading: &Reading) {
         let stays = [
             Kind::DeclaredLimits,
+            Kind::DeclaredBreaker,
             Kind::DeclaredTenant,
             Kind::DeclaredTask,
             Kind::DeclaredQuota,
@@ -156,8 +157,8 @@ impl Plot {
         ];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
         let mut subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
-        if reading.kind == Kind::DeclaredQuota {
-            subject = format!("quota={}", reading.seq); // a project can have several
+        if matches!(reading.kind, Kind::DeclaredBreaker | Kind::DeclaredQuota) {
+            subject = format!("declared={}", reading.seq); // a breaker moves too, a project can have several quotas
         }
         let well = [breaker::State::Closed.label(), health::State::Healthy.label()];
         let is_well = reading.values.text(Field::To).is_some_and(|to| well.contains(&to));

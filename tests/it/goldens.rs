@@ -120,7 +120,14 @@ fn readings(variant: &Variant) -> Vec<Reading> {
 }
 
 fn is_declared(kind: Kind) -> bool {
-    matches!(kind, Kind::DeclaredLimits | Kind::DeclaredTenant | Kind::DeclaredTask | Kind::DeclaredRoute)
+    matches!(
+        kind,
+        Kind::DeclaredLimits
+            | Kind::DeclaredBreaker
+            | Kind::DeclaredTenant
+            | Kind::DeclaredTask
+            | Kind::DeclaredRoute
+    )
 }
 
 /// Reads every entry.

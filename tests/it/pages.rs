@@ -53,6 +53,12 @@ What a remedy does:
 * `fallback_now`: the same at once.
 
 What a signal does: a `failure` counts against breaker and health, a `success` for them, `neutral` moves nothing.
+
+A `[[policy.profile]]` is for the routes of a provider, of a model, or of both, and states only what differs for them: all
+else is as in `[policy]`, whoever changes it there. It states as few fields as it needs; one that repeats a field of
+`[policy]` keeps it from an operator who changes it for all. The profile that names both goes before one that names
+either. Calls are counted inside the one budget of the request, so the smaller of `calls_per_route_max` and
+`attempts_max` wins.
 ";
 
 const SCENARIO: &str = "\
@@ -123,6 +129,7 @@ impl Page {
                 let unstated = match knob.unstated {
                     Unstated::Default(value) => format!("`{value}`"),
                     Unstated::Absent => "–".to_owned(),
+                    Unstated::Inherited => "as in `[policy]`".to_owned(),
                     Unstated::Problem => "a problem".to_owned(),
                 };
                 let wrong: String = knob.wrong.iter().map(wrong_value).collect();

@@ -100,10 +100,8 @@ impl Book<'_> {
 
     /// Routes that may be used for a request and were not called too often.
     fn left(&self, id: RequestId) -> impl Iterator<Item = RouteId> {
-        let most = self.facts.limits.calls_per_route_max;
-        self.routes().filter(move |route| {
-            self.truth(id, *route).reasons.is_empty() && self.tried(id, *route).begun < most
-        })
+        self.routes()
+            .filter(move |route| self.truth(id, *route).reasons.is_empty() && self.is_unspent(id, *route))
     }
 
     /// Until when the breaker, the benches and the health close a route at `at`; the beginning of time where one

@@ -54,8 +54,8 @@ pub enum Entrance {
 impl Machines {
     /// Everything closed and healthy.
     pub(super) fn new(facts: &Catalog) -> Machines {
-        let breakers = facts.machines.breaker.iter();
-        let breakers = breakers.flat_map(|config| facts.breakers.iter().map(move |_| config));
+        let ids = (0..facts.breakers.len() as u16).map(BreakerId);
+        let breakers = ids.filter_map(|id| facts.machines.breaker_of(id));
         Machines {
             breakers: breakers.map(|config| Breaker::new(config, Timestamp::ZERO)).collect(),
             healths: vec![Health::default(); facts.healths.len()],

@@ -75,6 +75,8 @@ pub struct Book<'a> {
     /// Alerts that were raised, and the one that is due.
     pub alerts: Alerts,
     arrivals: u64,
+    /// The fewest calls that a request may make on whatever route.
+    calls_per_route_least: u32,
 }
 
 /// What the request in a slot demands.
@@ -190,6 +192,7 @@ impl<'a> Book<'a> {
             to_show: Vec::new(),
             alerts: Alerts::new(facts),
             arrivals: 0,
+            calls_per_route_least: facts.calls_per_route_least(),
         }
     }
 
@@ -374,11 +377,16 @@ impl<'a> Book<'a> {
         self.calls.iter().filter(is_awaited).count() as u32
     }
 
+    /// Whether the request in this slot may make another call on a route, as far as their number goes.
+    pub fn is_unspent(&self, id: RequestId, route: RouteId) -> bool {
+        self.tried(id, route).begun < self.facts.calls_per_route_max(route)
+    }
+
     /// Whether a route could have been called for a request at `at`: eligible, ungated, affordable, with a slot
     /// free, and not called too often. Its health is a preference, and does not count.
     pub fn is_usable(&self, id: RequestId, route: RouteId, at: Timestamp) -> bool {
         self.truth(id, route).reasons.is_empty()
-            && self.tried(id, route).begun < self.facts.limits.calls_per_route_max
+            && self.is_unspent(id, route)
             && self.access(route, at) == Access::Free
             && !self.is_full(route)
             && self.request(id).is_none_or(|page| !self.is_full_for(&page.payer))
@@ -393,7 +401,7 @@ impl<'a> Book<'a> {
         let has_slots =
             limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
         let is_unhurried =
-            page.is_none_or(|page| page.attempts < limits.calls_per_route_max && page.legs == 0);
+            page.is_none_or(|page| page.attempts < self.calls_per_route_least && page.legs == 0);
         let tokens = page.map_or(0, |page| page.estimate);
         self.ajar == 0
             && self.machines.are_closed()
@@ -408,7 +416,7 @@ impl<'a> Book<'a> {
     /// What closes an eligible route to a request at `at`, if anything surely does.
     pub fn closed_to(&self, id: RequestId, route: RouteId, at: Timestamp) -> Option<String> {
         let page = self.request(id)?;
-        if self.tried(id, route).begun >= self.facts.limits.calls_per_route_max {
+        if !self.is_unspent(id, route) {
             return Some("it was called often enough".to_owned());
         }
         match self.access(route, at) {

@@ -21,7 +21,9 @@ pub(super) fn breaker_respected(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
         let (who, route) = (book.request_name(begun.request), book.route_name(begun.route));
         match status.state {
             breaker::State::HalfOpen => {
-                let (nth, allowed) = (status.probes_in_flight + 1, book.facts.limits.probes_max);
+                let declared = book.facts.machines.breaker_of(fact.breaker);
+                let allowed = declared.map_or(0, |config| config.probes.most());
+                let nth = status.probes_in_flight + 1;
                 format!("{who} is probe {nth} of {allowed} at {route}")
             }
             breaker::State::Open

@@ -174,7 +174,7 @@ fn flaw(
             is_gated
         }
         Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
-        Verdict::Spent => book.tried(request, route).begun >= book.facts.limits.calls_per_route_max,
+        Verdict::Spent => !book.is_unspent(request, route),
         Verdict::Unaffordable { level } => {
             let refusal = book.refusal(request, book.worst_case(request, route), at);
             refusal.is_some_and(|refusal| refusal.level == level)

@@ -125,10 +125,9 @@ pub(super) fn skips_a_hedge(book: &Book<'_>, at: Timestamp, id: RequestId, why: 
         HedgeSkip::Fuse => would_blow(book, page),
         HedgeSkip::Money => eligible.any(|route| book.refusal(id, book.worst_case(id, route), at).is_some()),
         HedgeSkip::Slot => book.is_full_for(&page.payer) || eligible.any(|route| book.is_full(route)),
-        HedgeSkip::Route => {
-            let is_tried = |route| book.tried(id, route).begun >= limits.calls_per_route_max;
-            eligible.all(|route| is_tried(route) || book.is_on(page, route) || !book.is_usable(id, route, at))
-        }
+        HedgeSkip::Route => eligible.all(|route| {
+            !book.is_unspent(id, route) || book.is_on(page, route) || !book.is_usable(id, route, at)
+        }),
     };
     Ruling::unless((!is_true).then_some(move || {
         format!("{} starts no other leg because of {}, which is not true", book.request_name(id), why.label())

@@ -253,8 +253,7 @@ fn unreached(book: &Book<'_>, reply: &Reply, page: &RequestPage, limit: Limit) -
         Limit::Attempts => None,
         Limit::Routes => {
             let is_left = |route: &RouteId| {
-                book.truth(reply.request, *route).reasons.is_empty()
-                    && book.tried(reply.request, *route).begun < limits.calls_per_route_max
+                book.truth(reply.request, *route).reasons.is_empty() && book.is_unspent(reply.request, *route)
             };
             let left = book.routes().find(is_left);
             left.map(|route| told(|| format!("on every route, {} is left", book.route_name(route))))

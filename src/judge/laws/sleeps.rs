@@ -95,7 +95,7 @@ fn flaw(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> Option<String> {
     if page.attempts >= limits.attempts_max {
         return Some(format!("would be call {} of {}", page.attempts + 1, limits.attempts_max));
     }
-    if book.tried(sleep.request, sleep.route).begun >= limits.calls_per_route_max {
+    if !book.is_unspent(sleep.request, sleep.route) {
         return Some("was called often enough".to_owned());
     }
     match book.access(sleep.route, sleep.at) {

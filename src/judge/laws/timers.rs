@@ -51,7 +51,7 @@ fn whose(book: &Book<'_>, page: &CallPage) -> String {
 }
 
 fn due(book: &Book<'_>, wait: Wait) -> Due {
-    let timeouts = &book.facts.limits.timeouts;
+    let timeouts = |call: &CallPage| book.facts.timeouts(call.route);
     match wait {
         Wait::Deadline(id) => of_request(book, id, |page| Due::At(page.deadline)),
         Wait::Retry(id) => of_request(book, id, |page| page.sleeps_until.map_or(Due::Never, Due::At)),
@@ -61,13 +61,17 @@ fn due(book: &Book<'_>, wait: Wait) -> Due {
             // How long the route's calls take is measured by the gateway alone.
             (_, Some(After::P95 { least })) => Due::From(page.last_begun.after(least)),
         }),
-        Wait::Attempt(id) => of_call(book, id, |call, _| after(call.begun, timeouts.attempt)),
+        Wait::Attempt(id) => of_call(book, id, |call, _| after(call.begun, timeouts(call).attempt)),
         Wait::FirstByte(id) => of_call(book, id, |call, request| {
-            if awaits_first_byte(call, request) { after(call.begun, timeouts.first_byte) } else { Due::Never }
+            if awaits_first_byte(call, request) {
+                after(call.begun, timeouts(call).first_byte)
+            } else {
+                Due::Never
+            }
         }),
         // Signs of life after the first are not told.
         Wait::Idle(id) => of_call(book, id, |call, _| {
-            let quiet = call.visible.zip(timeouts.idle);
+            let quiet = call.visible.zip(timeouts(call).idle);
             quiet.map_or(Due::Never, |(visible, most)| Due::From(visible.after(most)))
         }),
         Wait::Receipt(id) => {
@@ -117,11 +121,11 @@ pub(super) fn is_timed_out(book: &Book<'_>, call: CallId, class: Class) -> Rulin
 
 /// A call that is wanted shows a sign of life before its timeouts are over.
 pub(super) fn is_in_time(book: &Book<'_>, at: Timestamp, call: CallId) -> Ruling {
-    let timeouts = &book.facts.limits.timeouts;
+    let Some(page) = book.call(call).filter(|page| page.is_wanted()) else { return Ruling::Silent };
+    let timeouts = book.facts.timeouts(page.route);
     if timeouts.attempt.is_none() && timeouts.first_byte.is_none() {
         return Ruling::Silent;
     }
-    let Some(page) = book.call(call).filter(|page| page.is_wanted()) else { return Ruling::Silent };
     let awaits = book.request_of(page).is_some_and(|request| awaits_first_byte(page, request));
     let first_byte = timeouts.first_byte.filter(|_| awaits);
     let due = [timeouts.attempt, first_byte].into_iter().flatten().min();

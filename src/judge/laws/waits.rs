@@ -79,13 +79,15 @@ fn reasons(book: &Book<'_>, id: RequestId, page: &RequestPage, now: Timestamp) -
         let until = look.reopens?.since(now);
         return Some(Reasons { backoff: NEVER, same: None, bench: (until, until), hint: until });
     }
-    let Setback { class, hint, at, .. } = page.setback?;
+    let Setback { route, class, hint, at } = page.setback?;
     if at != now {
         return None;
     }
     let hint = hint.map_or(Duration::ZERO, |hint| hint.since(now));
-    let declared = book.facts.limits.backoff.as_ref();
-    let drawn = declared.map_or((Duration::ZERO, Duration::MAX), |own| backoff::bounds(own, page.attempts));
+    let drawn = book
+        .facts
+        .backoff(route)
+        .map_or((Duration::ZERO, Duration::MAX), |own| backoff::bounds(own, page.attempts));
     let (backoff, same) = match book.facts.machines.taxonomy.remedy(class) {
         Remedy::WaitSameThenFallback => (drawn, Some(((drawn.0.max(hint), drawn.1.max(hint)), hint))),
         Remedy::Fallback => (drawn, None),

@@ -1,7 +1,7 @@
 //! Whole small runs, set up by hand.
 
 use super::*;
-use crate::gateway::{Delivery, Payer, Policy, Registry, Route, SideEffect};
+use crate::gateway::{Delivery, Payer, Policy, Profile, Registry, Route, SideEffect};
 use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::eligibility::{Envelope, Offer};
 use crate::policy::prices::{Prices, Tier, Usage};
@@ -50,11 +50,21 @@ fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Se
             quality: 0,
             weight: 0,
             draw: catalog.names.hash(name),
+            profile: Profile::default(),
         });
         registry.credentials.push(ProjectId(id));
         catalog.credentials.push(CredentialFact { name, project: ProjectId(id) });
         let (breaker, health) = (BreakerId(id), HealthId(id));
-        catalog.routes.push(RouteFact { name, provider, model, pool, offer, breaker, health });
+        catalog.routes.push(RouteFact {
+            name,
+            provider,
+            model,
+            pool,
+            offer,
+            breaker,
+            health,
+            profile: Profile::default(),
+        });
         catalog.breakers.push(name);
         catalog.healths.push(name);
         let script = vec![reply(&mut catalog)];

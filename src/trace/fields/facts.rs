@@ -15,6 +15,7 @@ impl<S: Sink> Teller<'_, S> {
     pub(super) fn declared(&mut self, declared: Declared) {
         match declared {
             Declared::Limits => self.limits(),
+            Declared::Breaker(id) => self.own_breaker(id),
             Declared::Tenant(id) => {
                 let tenant = self.catalog.tenants[id.index()];
                 self.name(Field::Tenant, tenant.name);
@@ -65,6 +66,7 @@ impl<S: Sink> Teller<'_, S> {
         if !route.pool.is_empty() {
             self.sink.text(Field::Credentials, Text::Credentials(catalog, &route.pool));
         }
+        self.profile(&route.profile);
     }
 
     /// Input and output always; the others where they differ from fresh input.

@@ -1,7 +1,7 @@
 //! How the limits that a policy promises read, and what it makes of results: what every law judges by.
 
 use super::{Sink, Teller};
-use crate::gateway::FuseScope;
+use crate::gateway::{FuseScope, Profile, Timeouts};
 use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::breaker::{Boundary, Config, Cooldown, Late, Neutral, Slow, Trip, Verdict, WindowModel};
 use crate::policy::hedge::After;
@@ -11,7 +11,7 @@ use crate::policy::taxonomy::{Class, Remedy};
 use crate::sim::Limits;
 use crate::trace::field::Field;
 use crate::trace::text::Text;
-use crate::units::{Duration, Ratio, Set64};
+use crate::units::{BreakerId, Duration, Ratio, Set64};
 
 impl<S: Sink> Teller<'_, S> {
     pub(super) fn limits(&mut self) {
@@ -54,12 +54,37 @@ impl<S: Sink> Teller<'_, S> {
             Some(After::Fixed(length)) => self.length(Field::HedgeAfter, length),
             Some(After::P95 { least }) => self.length(Field::HedgeAfterLeast, least),
         }
-        self.length_if(Field::AttemptTimeout, limits.timeouts.attempt);
-        self.length_if(Field::FirstByteTimeout, limits.timeouts.first_byte);
-        self.length_if(Field::IdleTimeout, limits.timeouts.idle);
+        self.timeouts(&limits.timeouts);
         self.length(Field::ReceiptMax, limits.receipt_max);
         self.length(Field::RateLimitCooldown, limits.cooldown.rate_limit);
         self.length(Field::QuotaCooldown, limits.cooldown.quota_exhausted);
+    }
+
+    /// What the policy has for one route instead.
+    pub(super) fn profile(&mut self, profile: &Profile) {
+        if let Some(most) = profile.calls_per_route_max {
+            self.count(Field::CallsPerRouteMax, u64::from(most));
+        }
+        if let Some(backoff) = &profile.backoff {
+            self.backoff(backoff);
+        }
+        if let Some(timeouts) = &profile.timeouts {
+            self.timeouts(timeouts);
+        }
+    }
+
+    /// What the policy has for one fault domain instead.
+    pub(super) fn own_breaker(&mut self, id: BreakerId) {
+        self.name(Field::Breaker, self.catalog.breakers[id.index()]);
+        if let Some(config) = self.catalog.machines.breaker_of(id) {
+            self.breaker(config);
+        }
+    }
+
+    fn timeouts(&mut self, timeouts: &Timeouts) {
+        self.length_if(Field::AttemptTimeout, timeouts.attempt);
+        self.length_if(Field::FirstByteTimeout, timeouts.first_byte);
+        self.length_if(Field::IdleTimeout, timeouts.idle);
     }
 
     fn backoff(&mut self, backoff: &Backoff) {

@@ -111,12 +111,21 @@ pub(crate) fn limited() -> Catalog {
         boundary: breaker::Boundary::Exclusive,
         ..breaker::Config::default()
     });
+    let own = catalog.machines.breaker.clone().expect("it was just stated");
+    catalog.machines.own_breakers = vec![(BreakerId(1), own)];
+    catalog.routes[1].profile = Profile {
+        calls_per_route_max: Some(7),
+        backoff: catalog.limits.backoff,
+        timeouts: Some(catalog.limits.timeouts),
+    };
     catalog
 }
 
 /// What a catalogue declares.
 pub(crate) fn declared(observer: &mut impl Observer) {
-    preamble(&mut Stage::new(observer));
+    let mut stage = Stage::new(observer);
+    preamble(&mut stage);
+    stage.first(Timestamp::ZERO, What::Declared(Declared::Breaker(BreakerId(1))));
 }
 
 /// A third task of a kind begins, and two others end.

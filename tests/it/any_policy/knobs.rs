@@ -61,12 +61,42 @@ const BUSY: Menu = &[
     ("policy.eligibility.reserve_retries", &["1", "2"]),
 ];
 
+/// What the routes of one provider may have of their own.
+const PROFILE: Menu = &[
+    ("retry.calls_per_route_max", &["1", "3", "5"]),
+    ("retry.backoff", COMPOSED[0].1),
+    ("timeouts.attempt", &["\"70 ms\"", "\"700 ms\""]),
+    ("timeouts.first_byte", &["\"30 ms\"", "\"400 ms\""]),
+    ("timeouts.idle", &["\"30 ms\"", "\"400 ms\""]),
+    ("breaker.failures", &["1", "3"]),
+    ("breaker.trip", COMPOSED[1].1),
+    ("breaker.open_for", &["\"150 ms\"", "\"2 s\"", "\"0 ms\""]),
+    ("breaker.probes", &["2", "1"]),
+    ("breaker.probe_timeout", &["\"80 ms\"", "\"never\""]),
+    ("breaker.close_after", &["2", "1"]),
+];
+
+/// A profile for the routes of `provider` over this policy, without what would be dead in it.
+pub(super) fn profile(provider: &str, drawn: &Choices, policy: &str) -> String {
+    let says = |text: &str| policy.contains(text);
+    let is_dead = |line: &&str| {
+        line.starts_with("breaker.") && says("policy.breaker.enabled = false")
+            || line.starts_with("breaker.failures") && says("policy.breaker.trip")
+    };
+    let lines = chosen(PROFILE, drawn);
+    let kept: Vec<&str> = lines.lines().filter(|line| !is_dead(line)).collect();
+    if kept.is_empty() {
+        return String::new();
+    }
+    format!("policy.profile = [{{ provider = \"{provider}\", {} }}]\n", kept.join(", "))
+}
+
 /// Every knob with its right values.
 static KNOWN: LazyLock<Vec<(String, Vec<String>)>> = LazyLock::new(|| {
     let of_one_value = |path: &str| !COMPOSED.iter().any(|(table, _)| path.contains(table));
     let mut known: Vec<(String, Vec<String>)> = knobs()
         .iter()
-        .filter(|knob| knob.path.starts_with("policy.") && of_one_value(&knob.path))
+        .filter(|knob| knob.path.starts_with("policy.") && !is_of_a_profile(knob) && of_one_value(&knob.path))
         .map(|knob| (knob.path.clone(), right_values(knob)))
         .filter(|(_, values)| !values.is_empty())
         .collect();
@@ -86,6 +116,11 @@ pub(super) fn policy(busy: &Choices, any: &Choices) -> String {
         }
     }
     text
+}
+
+/// A profile is drawn as a whole.
+fn is_of_a_profile(knob: &Knob) -> bool {
+    knob.path.starts_with("policy.profile[]")
 }
 
 /// Values of a knob that break no law by themselves, from the absurdly small to the absurdly large.
@@ -122,7 +157,8 @@ fn every_knob_has_a_right_value() {
             || BUSY.iter().any(|known| known.0 == path)
     };
     let knobs = knobs();
-    let paths = knobs.iter().map(|knob| knob.path.as_str()).filter(|path| path.starts_with("policy."));
+    let singly = knobs.iter().filter(|knob| !is_of_a_profile(knob));
+    let paths = singly.map(|knob| knob.path.as_str()).filter(|path| path.starts_with("policy."));
     let missing: Vec<&str> = paths.filter(|path| !drawn(path)).collect();
     assert_eq!(missing, ["policy.dialect_lines", "policy.ranking.order"], "only lists are not drawn");
 }

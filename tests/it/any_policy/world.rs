@@ -1,6 +1,6 @@
 //! A random world as a scenario file: whatever can be declared, done and ordered, on up to four routes.
 
-use super::knobs::policy;
+use super::knobs::{policy, profile};
 use super::menu::{Choices, Menu, braced, choices, chosen};
 use faultlab::policy::taxonomy::{Hint, Scope};
 use faultlab::sim::Setup;
@@ -14,6 +14,7 @@ use std::fmt::Write;
 pub(super) struct World {
     busy: Choices,
     any: Choices,
+    profile: Choices,
     parties: Choices,
     routes: Vec<Route>,
     requests: Vec<Request>,
@@ -58,14 +59,20 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let route = (choices(5), choices(2), vec(reply(), 1..4), vec((choices(3), reply()), 0..3));
     let route = route.prop_map(|(keys, cancel, replies, faults)| Route { keys, cancel, replies, faults });
     let job = (choices(4), vec((choices(3), request(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
-    let policy = (choices(14), choices(4), choices(3));
+    let policy = (choices(14), choices(4), choices(4), choices(3));
     let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
     let pairs = |most| vec(any::<(Index, Index)>(), 0..most);
     let rest = (vec(choices(5), 0..3), pairs(5), pairs(3), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
-        |((busy, any, parties), routes, (requests, arrivals, jobs), (quotas, orders, twists, seed))| World {
+        |(
+            (busy, any, profile, parties),
+            routes,
+            (requests, arrivals, jobs),
+            (quotas, orders, twists, seed),
+        )| World {
             busy,
             any,
+            profile,
             parties,
             routes,
             requests,
@@ -308,7 +315,11 @@ impl World {
         let mut t = String::from(
             "format = 1\ntitle = \"any world\"\nstart = \"2027-03-13T23:59:58[America/Los_Angeles]\"\n",
         );
-        t.push_str(&policy(&self.busy, &self.any));
+        let policy = policy(&self.busy, &self.any);
+        t.push_str(&policy);
+        if self.routes.iter().any(Route::is_of_acme) {
+            t.push_str(&profile("acme", &self.profile, &policy));
+        }
         for (key, project) in [("key-a", "ours"), ("key-b", "ours"), ("key-c", "theirs")] {
             let _ = write!(t, "\n[[credential]]\nname = \"{key}\"\nproject = \"{project}\"\n");
         }
@@ -421,6 +432,10 @@ impl World {
 }
 
 impl Route {
+    fn is_of_acme(&self) -> bool {
+        !chosen(ROUTE, &self.keys).contains("provider = \"other\"")
+    }
+
     fn write(&self, at: usize, t: &mut String) {
         let mut keys = chosen(ROUTE, &self.keys);
         for (key, value) in
