@@ -46,12 +46,9 @@ impl Gateway {
 
     /// No route can be called now: the request waits, if there is something to wait for, or ends with the reason.
     fn hold(&mut self, now: Timestamp, id: RequestId, refusal: Refusal, out: &mut Effects) {
-        let live = self.requests.get(id);
-        // The first look of a request fails fast; one that has begun may wait on for what it waited for.
-        let has_begun = live.last.is_some();
         let held = match refusal {
             Refusal::Gated { gate: Gate::Concurrency, .. } => {
-                match self.queue.join(id, live.request.priority) {
+                match self.queue.join(id, self.requests.get(id).request.priority) {
                     Some(waiting) => {
                         out.decide(Decision::Queued { request: id, waiting });
                         Held::Waits
@@ -59,7 +56,7 @@ impl Gateway {
                     None => Held::Not,
                 }
             }
-            Refusal::Gated { gate: Gate::Cooldown, retry_at: Some(until) } if has_begun => {
+            Refusal::Gated { gate, retry_at: Some(until) } if self.outwaits(gate, id) => {
                 self.wait_on(now, id, until, out)
             }
             Refusal::Gated { .. } | Refusal::Ineligible | Refusal::Spent | Refusal::Unaffordable { .. } => {

@@ -219,6 +219,6 @@ pub enum Basis {
 pub enum WaitRefusal {
     /// It would end after the deadline.
     Deadline,
-    /// The response, or a bench, asks for more than the policy waits.
+    /// The response, a bench, or a breaker asks for more than the policy waits.
     TooLong,
 }

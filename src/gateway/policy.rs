@@ -29,6 +29,8 @@ pub struct Policy {
     pub timeouts: Timeouts,
     /// The circuit breaker; `None` is off.
     pub breaker: Option<breaker::Config>,
+    /// What a request does if a breaker is the first to open of what closes its routes.
+    pub when_open: WhenOpen,
     /// The health machine.
     pub health: health::Config,
     /// What to do when every route that could be called is unhealthy.
@@ -138,6 +140,16 @@ impl Cooldown {
     }
 }
 
+/// What a request does if a breaker is the first to open of what closes its routes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenOpen {
+    /// It ends at once, and is told when to come back.
+    FailFast,
+    /// It waits until the breaker may let a call through, if that fits its deadline and the longest wait. Who wakes
+    /// then may find the probe taken, and waits for the end of the probe's patience.
+    Wait,
+}
+
 /// What to do when every route that could be called is unhealthy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AllUnhealthy {
@@ -218,6 +230,7 @@ impl Default for Policy {
             taxonomy: Taxonomy::default(),
             timeouts: Timeouts::default(),
             breaker: Some(breaker::Config::default()),
+            when_open: WhenOpen::FailFast,
             health: health::Config::default(),
             all_unhealthy: AllUnhealthy::LeastBad,
             hedge: None,

@@ -5,7 +5,7 @@ use super::Gateway;
 use super::action::{Call, Effects, Failure, Gate, Limit, Outcome, Role};
 use super::decision::{Decision, WaitRefusal};
 use super::live::Phase;
-use super::policy::MidStream;
+use super::policy::{MidStream, WhenOpen};
 use super::seek::{Field, Pick, Record, Refusal};
 use super::waits::Wait;
 use crate::policy::backoff;
@@ -112,7 +112,16 @@ impl Gateway {
         }
     }
 
-    /// A wait ended and every route is benched meanwhile: it waits on, if that fits.
+    /// Whether a request waits until this gate opens. Its first look fails fast at a bench; one that has begun may wait.
+    pub(super) fn outwaits(&self, gate: Gate, id: RequestId) -> bool {
+        match gate {
+            Gate::Cooldown => self.requests.get(id).last.is_some(),
+            Gate::Breaker => self.policy.when_open == WhenOpen::Wait,
+            Gate::Concurrency | Gate::Health | Gate::Fuse(_) => false,
+        }
+    }
+
+    /// Every route is closed, and the first opens then: it waits for that, if it fits.
     pub(super) fn wait_on(
         &mut self,
         now: Timestamp,
@@ -169,14 +178,14 @@ impl Gateway {
         }
     }
 
-    /// On whatever is best at `at`; if everything is benched until later, then.
+    /// On whatever is best at `at`; if everything is closed until later, and that is waited for, then.
     fn plan_any(&mut self, now: Timestamp, at: Timestamp, id: RequestId, out: &mut Effects) -> Plan {
         match self.look(at, id, Field::Any, Record::Quote) {
             Ok(_) if at > now && !self.fits(now, at, now, id, out) => Plan::Late,
             Ok(pick) => Plan::Try { at, pick, awaited: None },
-            Err(benched @ Refusal::Gated { gate: Gate::Cooldown, retry_at: Some(at) }) => {
+            Err(closed @ Refusal::Gated { gate, retry_at: Some(at) }) if self.outwaits(gate, id) => {
                 if !self.fits(now, at, at, id, out) {
-                    return Plan::Stop(benched);
+                    return Plan::Stop(closed);
                 }
                 match self.look(at, id, Field::Any, Record::Quote) {
                     Ok(pick) => Plan::Try { at, pick, awaited: None },

@@ -4,6 +4,7 @@ use super::findings::{about, knob};
 use super::form::Form;
 use super::lower::{DOMAINS, World};
 use super::quantity::{COUNT_FROM_ONE, DURATION, DURATION_OR_NEVER, SHARE};
+use crate::gateway::WhenOpen;
 use crate::policy::breaker::{
     Boundary, Config, Cooldown, JudgedOn, Late, Neutral, ProbeLimit, RateOf, Rounding, Slow, Trip, Verdict,
     WindowModel,
@@ -27,6 +28,10 @@ pub(super) fn breaker(f: &mut Form<'_, '_>, world: &mut World) {
         &[("provider", "one sick model takes its healthy siblings down", "")],
     );
     world.breaker_scope = f.choice(about_scope, DOMAINS, "provider_model_region");
+    let doc = "What a request does if a breaker is the first to open of what closes its routes: it ends at once \
+               (`fail_fast`), or waits until a call may pass, if that fits its deadline and `retry.hint_max`.";
+    let words = [("fail_fast", WhenOpen::FailFast), ("wait", WhenOpen::Wait)];
+    world.policy.when_open = f.choice(about("when_open", doc), &words, "fail_fast");
 }
 
 /// When it moves.

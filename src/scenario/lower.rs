@@ -101,6 +101,7 @@ fn limits(world: &World) -> Limits {
         reserve_retries: policy.eligibility.reserve_retries,
         reserve: policy.budget.reserve,
         breakers: if policy.breaker.is_some() { Breakers::Present } else { Breakers::Absent },
+        when_open: policy.when_open,
         probes_max: policy.breaker.as_ref().map_or(u32::MAX, |breaker| breaker.probes.most()),
         probe_timeout: policy.breaker.as_ref().and_then(|breaker| breaker.probe_timeout),
         route_legs_max: policy.concurrency.route_max,

@@ -25,7 +25,8 @@ pub(super) fn retry(f: &mut Form<'_, '_>) -> Retry {
         hint_max: f.value(
             about(
                 "hint_max",
-                "The longest wait that a response or a bench may ask for and get; a longer one is not slept at all.",
+                "The longest wait that a response, a bench or an open breaker may ask for and get; a longer one is not slept at \
+                 all.",
             ),
             &DURATION,
             "60 s",

@@ -65,6 +65,7 @@ pub(super) fn vocabulary(event: Kind, field: Field) -> Vocabulary {
         (_, Field::Why) => words(&[WaitRefusal::Deadline, WaitRefusal::TooLong], WaitRefusal::label),
         (_, Field::Fuse) => words(&FUSES, FuseKind::label),
         (_, Field::TerminalScope) => words(&STOPS, FuseScope::label),
+        (_, Field::WhenOpen) => Vocabulary::Words(vec!["wait"]),
         (_, Field::HealthState) => words(&HEALTH, health::State::label),
         (_, Field::Effect) => Vocabulary::Words(vec!["some"]),
         (Kind::TaskEnded, Field::Result) => Vocabulary::Words(vec!["answered", "failed"]),

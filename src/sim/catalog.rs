@@ -1,7 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::{Cooldown, FuseScope, Policy, Profile, Registry, Timeouts};
+use crate::gateway::{Cooldown, FuseScope, Policy, Profile, Registry, Timeouts, WhenOpen};
 use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::Offer;
 use crate::policy::fuse::Repeats;
@@ -263,6 +263,8 @@ pub struct Limits {
     pub reserve: Reserve,
     /// Whether there are breakers at all.
     pub breakers: Breakers,
+    /// What a request does if a breaker is the first to open.
+    pub when_open: WhenOpen,
     /// Probes that a half-open breaker lets through at once, where no breaker is declared.
     pub probes_max: u32,
     /// How long a probe may be silent before another is let through; `None` is for ever.
@@ -310,6 +312,7 @@ impl Default for Limits {
             reserve_retries: 0,
             reserve: Reserve::Reserve,
             breakers: Breakers::Present,
+            when_open: WhenOpen::FailFast,
             probes_max: u32::MAX,
             probe_timeout: None,
             route_legs_max: u32::MAX,

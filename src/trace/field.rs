@@ -219,6 +219,8 @@ fields! {
     FailingPerTask "failing_per_task" Count
     /// What a terminal fault stops.
     TerminalScope "terminal_scope" Word
+    /// What a request does if a breaker is the first to open; ending at once is not told.
+    WhenOpen "when_open" Word
     /// Classes of failures that end a request.
     StopClasses "stop_classes" Words
     /// Classes of failures that count against health.

@@ -59,7 +59,7 @@ kinds! {
         QueueMax CallsPerTask CallsPerRun IdenticalPerTask FailingPerTask TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
         UnhealthyAfter HealthCooldown OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize
         BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter
-        LateResults NeutralResults Boundary PolicyVersion PricesVersion RegistryVersion
+        LateResults NeutralResults Boundary WhenOpen PolicyVersion PricesVersion RegistryVersion
     ]
     /// A breaker that does not move as the limits say for all.
     DeclaredBreaker "declared_breaker" World [

@@ -134,7 +134,7 @@ const LIMITS: &str = "limits:[ {attempts_max} calls a request,] {legs_max} at a 
                       [, {calls_per_run} calls in all]\
                       [, {identical_per_task} identical calls a task][, {failing_per_task} failing ones][, a terminal fault stops the {terminal_scope}]\
                       [, a breaker opens on {opens_on}: {opens_after}][ of {opens_of}][, for {open_for_ns}]\
-                      [; {policy_version}][; {prices_version}][; {registry_version}]";
+                      [, and who meets it open: {when_open}][; {policy_version}][; {prices_version}][; {registry_version}]";
 
 const OPENS: &str = " opens on {opens_on}: {opens_after}[ of {opens_of}][, for {open_for_ns}]";
 

@@ -1,7 +1,7 @@
 //! What closes a route, and when it opens: recomputed from the machines and the benches.
 
-use super::Book;
-use crate::gateway::Gate;
+use super::{Access, Book};
+use crate::gateway::{Gate, WhenOpen};
 use crate::policy::health::State;
 use crate::units::{BreakerId, RequestId, RouteId, Timestamp};
 
@@ -93,9 +93,25 @@ impl Book<'_> {
         })
     }
 
-    /// Whether a bench of a route that may be used ends at exactly `end`.
-    pub fn is_end_of_bench(&self, id: RequestId, end: Timestamp) -> bool {
-        self.left(id).any(|route| self.benched_until(route) == end)
+    /// Whether what a request waits for ends at exactly `end`, as it stands at `at`, for a route that may be used: a
+    /// bench, or an open breaker if the policy says so.
+    pub fn is_awaited_end(&self, id: RequestId, end: Timestamp, at: Timestamp) -> bool {
+        self.left(id).any(|route| {
+            self.benched_until(route) == end
+                || self.facts.limits.when_open == WhenOpen::Wait && self.breaker_end(route, at) == Some(end)
+        })
+    }
+
+    /// Whether the breaker of a route, closed at `at`, opens at exactly `end`, and a call could then be made as things
+    /// stand; and no bench ends then, which is not waited for by everybody.
+    pub fn is_worth_a_wait(&self, id: RequestId, end: Timestamp, at: Timestamp) -> bool {
+        let is_callable = |route: RouteId| {
+            self.breaker_end(route, at) == Some(end)
+                && self.access(route, end) == Access::Free
+                && self.unhealthy_until(route, end).is_none()
+                && self.refusal(id, self.worst_case(id, route), end).is_none()
+        };
+        self.left(id).any(is_callable) && !self.left(id).any(|route| self.benched_until(route) == end)
     }
 
     /// Routes that may be used for a request and were not called too often.
@@ -104,10 +120,15 @@ impl Book<'_> {
             .filter(move |route| self.truth(id, *route).reasons.is_empty() && self.is_unspent(id, *route))
     }
 
+    /// Until when the breaker of a route closes it at `at`.
+    fn breaker_end(&self, route: RouteId, at: Timestamp) -> Option<Timestamp> {
+        self.route(route).and_then(|fact| self.breaker_until(fact.breaker, at))
+    }
+
     /// Until when the breaker, the benches and the health close a route at `at`; the beginning of time where one
     /// does not. `None` if none does.
     fn ends(&self, route: RouteId, at: Timestamp) -> Option<[Timestamp; 3]> {
-        let breaker = self.route(route).and_then(|fact| self.breaker_until(fact.breaker, at));
+        let breaker = self.breaker_end(route, at);
         let bench = match self.all_closed(route) {
             Some(_) => Timestamp::MAX,
             None => self.benched_until(route),

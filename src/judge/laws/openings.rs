@@ -2,7 +2,7 @@
 
 use super::replies::Reply;
 use super::told;
-use crate::gateway::{Candidate, Gate, Verdict};
+use crate::gateway::{Candidate, Gate, Verdict, WhenOpen};
 use crate::judge::book::{Book, RequestPage};
 use crate::policy::health::State;
 use crate::units::{RequestId, RouteId, Timestamp};
@@ -74,6 +74,18 @@ pub(super) fn reopens(book: &Book<'_>, at: Timestamp, candidates: &[Candidate]) 
         }
     }
     first
+}
+
+/// What is wrong with an end at a closed gate, where the policy waits for breakers: that one could be waited for.
+pub(super) fn hurried(
+    book: &Book<'_>,
+    reply: &Reply,
+    page: &RequestPage,
+    said: Option<Timestamp>,
+) -> Option<String> {
+    let waits = book.facts.limits.when_open == WhenOpen::Wait && page.wait_refused != Some(reply.at);
+    let until = said.filter(|until| waits && book.is_worth_a_wait(reply.request, *until, reply.at))?;
+    Some(told(|| format!("although it could wait for a breaker until {until}")))
 }
 
 /// What is wrong with the instant at which the first route is said to open. After a look in vain it is the least

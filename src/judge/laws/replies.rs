@@ -1,7 +1,7 @@
 //! Laws about the reply, and about what the caller sees.
 
 use super::fuses::is_stopped;
-use super::openings::opens_otherwise;
+use super::openings::{hurried, opens_otherwise};
 use super::{Ruling, told};
 use crate::gateway::{Delivery, Failure, Limit, Outcome, StopReason};
 use crate::judge::book::{Book, Phase, RequestPage};
@@ -228,7 +228,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             Some(told(|| format!("by the fuse {}, which is not blown", reason.fuse().label())))
         }
         Outcome::AllGated { retry_at, last } | Outcome::NoCandidate { retry_at, last } => {
-            opens_otherwise(book, reply, page, retry_at).or_else(|| unstopped(book, page, last))
+            let opens_otherwise = opens_otherwise(book, reply, page, retry_at);
+            let flaw = opens_otherwise.or_else(|| hurried(book, reply, page, retry_at));
+            flaw.or_else(|| unstopped(book, page, last))
         }
         Outcome::Stopped { last, .. } => misnamed(book, page, last),
         Outcome::NoEligibleRoute => None,

@@ -20,9 +20,9 @@ struct Reasons {
     backoff: Bounds,
     /// The same for the route that failed, which asked for this.
     same: Option<(Bounds, Duration)>,
-    /// The end of a bench: no earlier than this, and no later.
-    bench: Bounds,
-    /// What its response asked for, or how long the benches are that closed its last look.
+    /// The end of a bench, or of an open breaker: no earlier than this, and no later.
+    gate: Bounds,
+    /// What its response asked for, or how long everything is closed that closed its last look.
     hint: Duration,
 }
 
@@ -36,9 +36,9 @@ pub(super) fn misjudged(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> O
         Some((same, _)) if failed == Some(sleep.route) => is_within(sleep.delay, same),
         Some(_) | None => is_within(sleep.delay, reasons.backoff),
     };
-    if !is_of_backoff && !is_of_bench(book, sleep.request, &reasons, sleep.from, sleep.delay) {
+    if !is_of_backoff && !is_of_gate(book, sleep.request, &reasons, sleep.from, sleep.delay) {
         return Some(told(|| {
-            format!("is not its backoff of {}, nor the end of a bench", words(reasons.backoff))
+            format!("is not its backoff of {}, nor the end of what it waits for", words(reasons.backoff))
         }));
     }
     let (said, hint) = (sleep.hint, reasons.hint);
@@ -52,16 +52,16 @@ pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWa
     let wait = refused.wait;
     let is_true = refused.left == left
         && reasons(book, refused.request, page, at).is_some_and(|reasons| {
-            let is_of_bench = is_of_bench(book, refused.request, &reasons, at, wait);
+            let is_of_gate = is_of_gate(book, refused.request, &reasons, at, wait);
             let asked = reasons.same.filter(|(bounds, _)| is_within(wait, *bounds)).map(|(_, asked)| asked);
             match refused.why {
                 WaitRefusal::Deadline => {
                     let is_of_backoff = asked.is_some() || is_within(wait, reasons.backoff);
-                    wait >= left && (is_of_backoff || is_of_bench)
+                    wait >= left && (is_of_backoff || is_of_gate)
                 }
                 WaitRefusal::TooLong => {
                     let most = book.facts.limits.hint_max;
-                    let is_too_long = (is_of_bench && wait > most) || asked.is_some_and(|asked| asked > most);
+                    let is_too_long = (is_of_gate && wait > most) || asked.is_some_and(|asked| asked > most);
                     wait < left && is_too_long
                 }
             }
@@ -77,7 +77,7 @@ fn reasons(book: &Book<'_>, id: RequestId, page: &RequestPage, now: Timestamp) -
     const NEVER: Bounds = (Duration::MAX, Duration::ZERO);
     if let Some(look) = page.in_vain.filter(|look| look.at == now) {
         let until = look.reopens?.since(now);
-        return Some(Reasons { backoff: NEVER, same: None, bench: (until, until), hint: until });
+        return Some(Reasons { backoff: NEVER, same: None, gate: (until, until), hint: until });
     }
     let Setback { route, class, hint, at } = page.setback?;
     if at != now {
@@ -94,13 +94,13 @@ fn reasons(book: &Book<'_>, id: RequestId, page: &RequestPage, now: Timestamp) -
         Remedy::FallbackNow | Remedy::Stop => (NEVER, None),
     };
     let earliest = if backoff == NEVER { Duration::ZERO } else { drawn.0 };
-    let bench = (earliest, book.opening(id, now).latest.since(now));
-    Some(Reasons { backoff, same, bench, hint })
+    let gate = (earliest, book.opening(id, now).latest.since(now));
+    Some(Reasons { backoff, same, gate, hint })
 }
 
-/// Whether a wait ends when a bench does, which is the first to open.
-fn is_of_bench(book: &Book<'_>, id: RequestId, reasons: &Reasons, now: Timestamp, wait: Duration) -> bool {
-    is_within(wait, reasons.bench) && book.is_end_of_bench(id, now.after(wait))
+/// Whether a wait ends when a bench does, or a breaker that is waited for, which is the first to open.
+fn is_of_gate(book: &Book<'_>, id: RequestId, reasons: &Reasons, now: Timestamp, wait: Duration) -> bool {
+    is_within(wait, reasons.gate) && book.is_awaited_end(id, now.after(wait), now)
 }
 
 fn is_within(length: Duration, (least, most): Bounds) -> bool {

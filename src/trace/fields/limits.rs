@@ -1,7 +1,7 @@
 //! How the limits that a policy promises read, and what it makes of results: what every law judges by.
 
 use super::{Sink, Teller};
-use crate::gateway::{FuseScope, Profile, Timeouts};
+use crate::gateway::{FuseScope, Profile, Timeouts, WhenOpen};
 use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::breaker::{Boundary, Config, Cooldown, Late, Neutral, Slow, Trip, Verdict, WindowModel};
 use crate::policy::hedge::After;
@@ -24,6 +24,10 @@ impl<S: Sink> Teller<'_, S> {
         self.healing();
         if let Some(breaker) = &catalog.machines.breaker {
             self.breaker(breaker);
+            match limits.when_open {
+                WhenOpen::FailFast => {}
+                WhenOpen::Wait => self.word(Field::WhenOpen, "wait"),
+            }
         }
         self.name_if(Field::PolicyVersion, catalog.versions.policy);
         self.name_if(Field::PricesVersion, catalog.versions.prices);

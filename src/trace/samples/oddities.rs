@@ -1,7 +1,7 @@
 //! Everything that an entry can say and the stories do not.
 
 use super::*;
-use crate::gateway::{FuseState, Purse, Status, Timeouts};
+use crate::gateway::{FuseState, Purse, Status};
 use crate::policy::backoff::{Backoff, Jitter};
 use crate::policy::fuse::Repeats;
 use crate::policy::hedge::After;
@@ -95,6 +95,7 @@ pub(crate) fn limited() -> Catalog {
         backoff: Some(Backoff { jitter: Jitter::PlusMinus(Ratio::percent(25)), ..Backoff::default() }),
         hedge: Some(After::P95 { least: ms(50) }),
         queue_max: 1_000,
+        when_open: WhenOpen::Wait,
         ..catalog.limits
     };
     catalog.machines.taxonomy.signal[Class::RateLimit as usize] = Signal::Good;

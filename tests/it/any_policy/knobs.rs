@@ -41,6 +41,7 @@ const BUSY: Menu = &[
     ("policy.breaker.probe_timeout", &["\"100 ms\"", "\"1 s\"", "\"never\""]),
     ("policy.breaker.close_after", &["2", "1"]),
     ("policy.breaker.scope", &["\"route\"", "\"provider\""]),
+    ("policy.breaker.when_open", &["\"wait\""]),
     ("policy.health.degraded_after", &["1", "2"]),
     ("policy.health.unhealthy_after", &["1", "2"]),
     ("policy.health.cooldown", &["\"300 ms\"", "\"0 ms\""]),
