@@ -49,4 +49,5 @@ const SUITE: &[Embedded] = suite![
     "unledgered-losers",
     "three-fuses",
     "noisy-neighbour",
+    "overloaded-cheap-model",
 ];

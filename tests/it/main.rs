@@ -20,6 +20,7 @@ mod mutated_scenarios;
 mod pages;
 mod planted_defects;
 mod planted_machine_defects;
+mod profiles;
 mod readme;
 mod reference;
 mod regressions;
