@@ -134,7 +134,8 @@ fn variant() -> Value {
             ("policy_digest", digest()),
             ("seeds", json!({ "type": "string", "pattern": "^[0-9]+([.][.][0-9]+)?$" })),
             ("runs", whole()),
-            ("metrics", metrics()),
+            ("metrics", metrics(|_| true)),
+            ("routes", list(object(&[("name", text()), ("metrics", metrics(Metric::is_of_a_route))], &[]))),
             ("laws", list(law)),
             ("findings", list(finding)),
             ("status", list(text())),
@@ -144,13 +145,13 @@ fn variant() -> Value {
     )
 }
 
-fn metrics() -> Value {
+fn metrics(is_told: impl Fn(Metric) -> bool) -> Value {
     let figure = |metric: &Metric| match metric.unit() {
         MetricUnit::Count | MetricUnit::Time => whole(),
         MetricUnit::Ratio | MetricUnit::Money => decimal(),
     };
     let metrics: Vec<(&str, Value)> =
-        Metric::ALL.iter().map(|metric| (metric.label(), figure(metric))).collect();
+        Metric::ALL.iter().filter(|one| is_told(**one)).map(|one| (one.label(), figure(one))).collect();
     object(&[], &metrics)
 }
 

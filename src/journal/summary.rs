@@ -110,6 +110,8 @@ pub struct VariantSummary {
     pub runs: u64,
     /// What was measured.
     pub metrics: Figures,
+    /// What was measured of each route, in file order.
+    pub routes: Vec<RouteSummary>,
     /// Every law.
     pub laws: Vec<LawSummary>,
     /// What a reviewer would say.
@@ -118,6 +120,15 @@ pub struct VariantSummary {
     pub status: Vec<String>,
     /// The digest of the entries of all its runs.
     pub digest: String,
+}
+
+/// A route in a variant.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct RouteSummary {
+    /// Its name.
+    pub name: String,
+    /// What was measured of its calls.
+    pub metrics: Figures,
 }
 
 /// A law in a variant.
@@ -282,6 +293,7 @@ mod tests {
                 ("success".to_owned(), Figure::Decimal("1.000".to_owned())),
                 ("attempts".to_owned(), Figure::Number(4)),
             ]),
+            routes: Vec::new(),
             laws: vec![LawSummary {
                 name: "one_reply".to_owned(),
                 verdict: LawVerdict::NotExercised,

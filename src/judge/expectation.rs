@@ -1,8 +1,7 @@
 //! What a scenario promises, and how a promise fares: in one run, over the seeds of a variant, over variants.
 
-use super::metrics::{Metric, Unit};
+use super::metrics::{Metric, Part, Unit};
 use crate::trace::{Field, Pattern};
-use crate::units::TenantId;
 
 /// One promise of a scenario. It holds if every seed of every variant that it speaks of keeps it.
 #[derive(Clone, Debug)]
@@ -65,8 +64,8 @@ pub enum Verb {
     Metric {
         /// The metric.
         metric: Metric,
-        /// Of this tenant only.
-        tenant: Option<TenantId>,
+        /// Of this part only.
+        of: Option<Part>,
         /// What it must be, in its unit.
         bounds: Bounds,
     },
@@ -74,8 +73,8 @@ pub enum Verb {
     Change {
         /// The metric.
         metric: Metric,
-        /// Of this tenant only.
-        tenant: Option<TenantId>,
+        /// Of this part only.
+        of: Option<Part>,
         /// The variant before.
         from: u16,
         /// The variant after.

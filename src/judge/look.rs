@@ -129,7 +129,7 @@ impl Judge<'_> {
         self.laws.ended(&self.book, entry, call, ended.truth);
         if let Some(page) = self.book.call(call) {
             let invoice = page.read(ended.truth, receipt);
-            self.metrics.billed(page, &invoice, entry.at);
+            self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
             self.findings.billed(&self.book, entry, page, &invoice);
         }
         self.book.end(entry, call, ended, receipt);

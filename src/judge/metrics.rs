@@ -4,32 +4,46 @@
 mod metric;
 mod share;
 mod tasks;
+mod ways;
 
 pub use metric::{Metric, Unit};
 
-use super::book::{Book, CallPage, Invoice, Truth, Ways, Worth};
+use super::book::{Book, CallPage, Ended, Invoice, Truth, Ways, Worth};
 use super::laws::{Begun, Fit, Reply, Weighed, is_stopped};
 use crate::gateway::{Candidate, Outcome, Verdict};
 use crate::policy::breaker;
 use crate::sim::TaskEnd;
-use crate::units::{BreakerId, CallId, Duration, RequestId, TenantId, Timestamp};
+use crate::units::{BreakerId, CallId, Duration, RequestId, RouteId, TenantId, Timestamp};
 use share::Share;
 use tasks::Tasks;
+use ways::Way;
+
+/// A part of a run that is measured by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The requests of a tenant.
+    Tenant(TenantId),
+    /// The calls to a route.
+    Route(RouteId),
+}
 
 /// What one run, or many, amounted to.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
     /// One a tenant, and one for requests without a tenant, last.
     shares: Vec<Share>,
+    /// One a route.
+    ways: Vec<Way>,
     /// Time that breakers were OPEN, all together.
     breaker_open: Duration,
     tasks: Tasks,
 }
 
 impl Metrics {
-    /// Nothing yet, for this many tenants.
-    pub fn new(tenants: usize) -> Metrics {
-        Metrics { shares: vec![Share::default(); tenants + 1], ..Metrics::default() }
+    /// Nothing yet, for this many tenants and routes.
+    pub fn new(tenants: usize, routes: usize) -> Metrics {
+        let (shares, ways) = (vec![Share::default(); tenants + 1], vec![Way::default(); routes]);
+        Metrics { shares, ways, ..Metrics::default() }
     }
 
     /// Adds what another run amounted to.
@@ -40,24 +54,46 @@ impl Metrics {
         for (mine, theirs) in self.shares.iter_mut().zip(&other.shares) {
             mine.merge(theirs);
         }
+        if self.ways.len() < other.ways.len() {
+            self.ways.resize(other.ways.len(), Way::default());
+        }
+        for (mine, theirs) in self.ways.iter_mut().zip(&other.ways) {
+            mine.merge(theirs);
+        }
         self.breaker_open = self.breaker_open.plus(other.breaker_open);
         self.tasks.merge(&other.tasks);
     }
 
-    /// The value of a metric in its [`Unit`], for one tenant or for all; `None` if there is nothing to tell:
-    /// a quantile of nothing, or what belongs to no tenant for one.
-    pub fn value(&self, metric: Metric, tenant: Option<TenantId>) -> Option<u128> {
+    /// The value of a metric in its [`Unit`], of one part or of all; `None` if there is nothing to tell: a quantile of
+    /// nothing, or what belongs to no tenant for one.
+    pub fn value(&self, metric: Metric, of: Option<Part>) -> Option<u128> {
+        let tenant = match of {
+            Some(Part::Route(route)) => return self.ways.get(route.index())?.value(metric),
+            Some(Part::Tenant(tenant)) => Some(tenant),
+            None => None,
+        };
         match tenant {
             Some(tenant) if metric.is_of_the_run() || tenant.index() + 1 >= self.shares.len() => None,
             Some(tenant) => self.shares[tenant.index()].value(metric),
             None if metric == Metric::BreakerOpen => Some(u128::from(self.breaker_open.nanos())),
-            None if metric.is_of_the_run() => self.tasks.value(metric),
-            None => {
-                let mut all = Share::default();
-                self.shares.iter().for_each(|share| all.merge(share));
+            None if metric == Metric::CostPerTask => {
+                let cost = self.all().value(Metric::Cost)?;
+                Some(cost.checked_div(u128::from(self.tasks.answered())).unwrap_or_default())
+            }
+            None if metric.is_of_a_route() && metric.is_of_the_run() => {
+                let mut all = Way::default();
+                self.ways.iter().for_each(|way| all.merge(way));
                 all.value(metric)
             }
+            None if metric.is_of_the_run() => self.tasks.value(metric),
+            None => self.all().value(metric),
         }
+    }
+
+    fn all(&self) -> Share {
+        let mut all = Share::default();
+        self.shares.iter().for_each(|share| all.merge(share));
+        all
     }
 
     /// A task began.
@@ -79,6 +115,9 @@ impl Metrics {
     pub(super) fn begun(&mut self, begun: &Begun<'_>) {
         let Some(page) = begun.page else { return };
         let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != begun.route);
+        if let Some(way) = self.ways.get_mut(begun.route.index()) {
+            way.calls += 1;
+        }
         let share = self.share(page.payer.tenant);
         share.attempts += 1;
         share.retries += u64::from(page.attempts > 0 && page.legs == 0);
@@ -94,14 +133,38 @@ impl Metrics {
     }
 
     /// A call is over and billed.
-    pub(super) fn billed(&mut self, page: &CallPage, invoice: &Invoice, now: Timestamp) {
+    pub(super) fn billed(
+        &mut self,
+        book: &Book<'_>,
+        page: &CallPage,
+        ended: &Ended,
+        invoice: &Invoice,
+        now: Timestamp,
+    ) {
         let billed = invoice.billed.money;
+        let is_stopped = page.stopped.is_some();
+        if let Some(way) = self.ways.get_mut(page.route.index()) {
+            way.billed(billed, Some(page.length(now)).filter(|_| !is_stopped));
+        }
         let share = self.share(page.payer.tenant);
+        if is_stopped {
+            share.stopped.add(billed);
+            share.stopped_tokens += invoice.billed.tokens;
+        }
+        if page.probe.is_some() {
+            share.probes_good += u64::from(ended.truth.is_none());
+            share.probes_failed += u64::from(ended.truth.is_some());
+        }
         share.cost.add(billed);
         share.overbilled.add(billed.minus(page.worst_case.money));
         share.paid_without_answer.add(invoice.wasted());
         match invoice.worth {
-            Worth::Used => share.useful.add(billed),
+            Worth::Used => {
+                share.useful.add(billed);
+                if book.request_of(page).is_some_and(|request| request.hedges > 0) {
+                    share.hedge_winner_tokens += invoice.billed.tokens;
+                }
+            }
             Worth::Lost => share.waste(invoice.billed, page.length(now)),
             Worth::Wasted => {}
         }
@@ -110,7 +173,12 @@ impl Metrics {
     /// A cancelled call will never be billed.
     pub(super) fn lost(&mut self, book: &Book<'_>, call: CallId, now: Timestamp) {
         let Some(page) = book.call(call) else { return };
+        if let Some(way) = self.ways.get_mut(page.route.index()) {
+            way.billed(page.worst_case.money, None);
+        }
         let share = self.share(page.payer.tenant);
+        share.stopped.add(page.worst_case.money);
+        share.stopped_tokens += page.worst_case.tokens;
         share.cost.add(page.worst_case.money);
         share.paid_without_answer.add(page.worst_case.money);
         match page.worth() {
@@ -239,157 +307,4 @@ fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gateway::{Decision, Delivery};
-    use crate::judge::play::*;
-    use crate::policy::taxonomy::Class;
-    use crate::sim::{TaskName, What};
-    use crate::units::TaskId;
-
-    fn check(metrics: &Metrics, expected: &[(Metric, &str)]) {
-        for (metric, text) in expected {
-            let value = metrics.value(*metric, None).map(|value| metric.unit().decimal(value));
-            assert_eq!(value.as_deref(), Some(*text), "{}", metric.label());
-        }
-    }
-
-    /// A fallback that is answered at 630 ms, after a failure that was billed.
-    fn fell_back(play: &mut Play<'_>) {
-        play.arrive(Delivery::Whole).consider(|_| ());
-        let call = play.call(R, A);
-        play.at(80).end(call, Some(Class::Overload), 20);
-        let call = play.at(180).call(R, B);
-        play.at(630).end(call, None, 16).reply(R, Outcome::Answered { route: B }).close(R);
-    }
-
-    #[test]
-    fn a_run_is_counted_from_its_facts() {
-        let expected = [
-            (Metric::Requests, "1"),
-            (Metric::Answered, "1"),
-            (Metric::SuccessRatio, "1.000"),
-            (Metric::Attempts, "2"),
-            (Metric::Amplification, "2.000"),
-            (Metric::Retries, "1"),
-            (Metric::FallbackRate, "1.000"),
-            (Metric::Cost, "0.036"),
-            (Metric::CostPerSuccess, "0.036"),
-            (Metric::PaidWithoutAnswer, "0.020"),
-            (Metric::Overbilled, "0.004"),
-            (Metric::RoutesExcluded, "1"),
-            (Metric::LatencyP50, "630000000"),
-            (Metric::LatencyMax, "630000000"),
-            (Metric::BreakerOpen, "0"),
-        ];
-        check(&played(fell_back).metrics, &expected);
-    }
-
-    /// Three legs at $0.036 each: the second answers at 700 ms, the others are cancelled then and billed in full
-    /// 300 ms later.
-    fn hedged(play: &mut Play<'_>) {
-        play.arrive(Delivery::Whole);
-        let slow = play.call(R, A);
-        let quick = play.at(200).call(R, B);
-        let third = play.at(400).call(R, A);
-        play.at(700).end(quick, None, 36).reply(R, Outcome::Answered { route: B });
-        play.cancel(slow).cancel(third);
-        let cancelled = Some(Class::Cancelled);
-        play.at(1_000).end(slow, cancelled, 36).end(third, cancelled, 36).close(R);
-    }
-
-    #[test]
-    fn a_hedge_shows_its_cost_and_what_the_losers_took() {
-        let expected = [
-            (Metric::Attempts, "3"),
-            (Metric::Hedges, "2"),
-            (Metric::Retries, "0"),
-            (Metric::Cancelled, "2"),
-            (Metric::Cost, "0.108"),
-            (Metric::CostMultiplier, "3.000"),
-            (Metric::HedgeWaste, "0.072"),
-            (Metric::HedgeWasteTokens, "18000"),
-            (Metric::HedgeWasteTime, "1000000000"),
-            (Metric::PaidWithoutAnswer, "0.072"),
-        ];
-        check(&played(hedged).metrics, &expected);
-    }
-
-    #[test]
-    fn the_longest_row_of_failed_tasks_is_counted_in_the_order_of_their_ends() {
-        let turns = |ends: &'static [TaskEnd]| {
-            played(|play| {
-                for end in ends {
-                    let (task, name) = (TaskId(0), TaskName { kind: 0, ordinal: Some(0) });
-                    play.say(What::TaskBegan { task, name }).say(What::TaskEnded { task, end: *end });
-                }
-            })
-            .metrics
-        };
-        use TaskEnd::{Answered, Failed};
-        let mut sum = turns(&[Failed, Answered, Failed, Failed, Failed, Answered, Failed]);
-        let expected =
-            [(Metric::Tasks, "7"), (Metric::TasksAnswered, "2"), (Metric::TasksFailedInARowMax, "3")];
-        check(&sum, &expected);
-        sum.merge(&turns(&[Failed, Failed, Failed]));
-        check(&sum, &[(Metric::Tasks, "10"), (Metric::TasksFailedInARowMax, "3")]);
-        assert_eq!(sum.value(Metric::Tasks, Some(TenantId(0))), None, "tasks belong to no tenant");
-    }
-
-    #[test]
-    fn nothing_has_ratios_of_zero_and_no_quantile() {
-        let metrics = played(|_| ()).metrics;
-        check(&metrics, &[(Metric::SuccessRatio, "0.000"), (Metric::Amplification, "0.000")]);
-        check(&metrics, &[(Metric::CostPerSuccess, "0.000"), (Metric::FallbackRate, "0.000")]);
-        assert_eq!(metrics.value(Metric::LatencyP95, None), None);
-    }
-
-    #[test]
-    fn runs_add_up() {
-        let mut sum = played(fell_back).metrics;
-        sum.merge(&played(answered).metrics);
-        let expected = [
-            (Metric::Requests, "2"),
-            (Metric::Amplification, "1.500"),
-            (Metric::FallbackRate, "0.500"),
-            (Metric::Cost, "0.052"),
-            (Metric::CostPerSuccess, "0.026"),
-        ];
-        check(&sum, &expected);
-        assert_eq!(sum.value(Metric::Requests, Some(TenantId(0))), Some(2));
-        assert_eq!(sum.value(Metric::Requests, Some(TenantId(1))), None, "there is no such tenant");
-        assert_eq!(sum.value(Metric::BreakerOpen, Some(TenantId(0))), None);
-    }
-
-    #[test]
-    fn a_right_refusal_is_control_and_a_wrong_one_is_not() {
-        let refused = |truth: Option<Class>, outcome: Outcome| {
-            played(move |play| {
-                play.arrive(Delivery::Whole);
-                let call = play.call(R, A);
-                play.at(80).end(call, truth, 0).reply(R, outcome).close(R);
-            })
-            .metrics
-        };
-        let terminal = Outcome::Terminal { last: failure(Class::Auth) };
-        check(&refused(Some(Class::Auth), terminal), &[(Metric::ControlSuccesses, "1")]);
-        check(&refused(Some(Class::Overload), terminal), &[(Metric::ControlSuccesses, "0")]);
-        check(&refused(None, Outcome::NoEligibleRoute), &[(Metric::ControlSuccesses, "0")]);
-    }
-
-    #[test]
-    fn a_breaker_is_open_until_it_moves_or_the_run_ends() {
-        let moved = |from, to| Decision::BreakerMoved {
-            breaker: BreakerId(0),
-            transition: breaker::Transition { from, to, generation: 1, until: Some(at(5_000)) },
-        };
-        let metrics = played(|play| {
-            play.at(100).decide(moved(breaker::State::Closed, breaker::State::Open));
-            play.at(5_100).decide(moved(breaker::State::Open, breaker::State::HalfOpen));
-            play.at(5_200).decide(moved(breaker::State::HalfOpen, breaker::State::Open));
-            play.at(6_000).arrive(Delivery::Whole);
-        })
-        .metrics;
-        check(&metrics, &[(Metric::BreakerOpen, "5800000000")]);
-    }
-}
+mod tests;

@@ -24,7 +24,7 @@ pub use book::Book;
 pub use expectation::{Bounds, Emptiness, Expectation, Measured, Variants, Verb};
 pub use findings::{Example, Finding, Findings, Remark};
 pub use laws::{Breach, Law, Laws, Tally};
-pub use metrics::{Metric, Metrics, Unit};
+pub use metrics::{Metric, Metrics, Part, Unit};
 pub use verdict::{Check, RunVerdict, Subject, VariantVerdict, Verdict, Word, conclude};
 pub use watch::RunCheck;
 
@@ -50,7 +50,7 @@ impl<'a> Judge<'a> {
             seed,
             book: Book::new(catalog),
             laws: Laws::new(seed),
-            metrics: Metrics::new(catalog.tenants.len()),
+            metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
             findings: Findings::new(seed),
             watch: Watch::new(catalog, expectations, variant),
         }

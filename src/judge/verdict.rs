@@ -290,12 +290,12 @@ fn change(
     from: Option<&VariantVerdict>,
     to: Option<&VariantVerdict>,
 ) -> Vec<String> {
-    let (Verb::Change { metric, tenant, bounds, .. }, Some(from), Some(to)) = (&expectation.verb, from, to)
+    let (Verb::Change { metric, of, bounds, .. }, Some(from), Some(to)) = (&expectation.verb, from, to)
     else {
         return vec!["a variant that it compares was not played".to_owned()];
     };
     let value = |variant: &VariantVerdict| {
-        variant.metrics.value(*metric, *tenant).map(|value| i128::try_from(value).unwrap_or(i128::MAX))
+        variant.metrics.value(*metric, *of).map(|value| i128::try_from(value).unwrap_or(i128::MAX))
     };
     let unit = metric.unit();
     let (Some(before), Some(after)) = (value(from), value(to)) else {

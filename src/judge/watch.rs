@@ -1,10 +1,10 @@
 //! How the promises of one variant fare in one run: a few numbers a promise, nothing is kept of the entries.
 
 use super::expectation::{Bounds, Emptiness, Expectation, Measured, Verb};
-use super::metrics::{Metric, Metrics, Unit};
+use super::metrics::{Metric, Metrics, Part, Unit};
 use crate::sim::{Catalog, Entry};
 use crate::trace::{Kind, Pattern, Roll, measure};
-use crate::units::{TenantId, Timestamp};
+use crate::units::Timestamp;
 
 /// Every promise of one variant, in one run.
 #[derive(Clone, Debug)]
@@ -157,7 +157,7 @@ impl Eye<'_> {
                 (None, self.each(pattern, *measured, bounds, *emptiness))
             }
             Verb::Order { patterns } => (None, self.order(patterns)),
-            Verb::Metric { metric, tenant, bounds } => gauge(metrics, *metric, *tenant, bounds),
+            Verb::Metric { metric, of, bounds } => gauge(metrics, *metric, *of, bounds),
             Verb::Change { .. } => (None, None),
         };
         RunCheck { expectation: self.at, value, failure }
@@ -238,11 +238,11 @@ fn sight(measured: Measured, entry: &Entry<'_>, roll: &Roll, catalog: &Catalog) 
 fn gauge(
     metrics: &Metrics,
     metric: Metric,
-    tenant: Option<TenantId>,
+    of: Option<Part>,
     bounds: &Bounds,
 ) -> (Option<i128>, Option<String>) {
     let unit = metric.unit();
-    let value = metrics.value(metric, tenant).map(|value| i128::try_from(value).unwrap_or(i128::MAX));
+    let value = metrics.value(metric, of).map(|value| i128::try_from(value).unwrap_or(i128::MAX));
     let failure = (!value.is_some_and(|n| bounds.admit(n))).then(|| {
         let saw = value.map_or_else(|| "nothing to measure".to_owned(), |value| unit.words(value));
         format!("expected {} to be {}, saw {saw}", metric.label(), bounds.words(unit))

@@ -6,12 +6,13 @@ use super::Variant;
 use super::bounds::{Sign, bounds};
 use super::findings::{About, about};
 use super::form::Form;
+use super::lower::position;
 use super::patterns::{pattern, patterns};
 use super::quantity::{COUNT_FROM_TWO, DURATION_MAX};
 use super::tree::Word;
-use crate::judge::{Bounds, Emptiness, Expectation, Measured, Metric, Unit, Variants, Verb};
+use crate::judge::{Bounds, Emptiness, Expectation, Measured, Metric, Part, Unit, Variants, Verb};
 use crate::trace::{Pattern, Unfit};
-use crate::units::TenantId;
+use crate::units::{RouteId, TenantId};
 
 /// One promise.
 pub(super) fn expectation(f: &mut Form<'_, '_>, variants: &[Variant]) -> Option<Expectation> {
@@ -222,7 +223,7 @@ fn of_metric(
     variants: &[Variant],
     within: &[&Variant],
 ) -> Option<Verb> {
-    let tenant = f.optional_table("where", |f| tenant(f, within)).flatten();
+    let of = f.optional_table("where", |f| part(f, within, metric)).flatten();
     let change = f.optional_table("change", |f| {
         let mut end = |key, doc| {
             let word = f.required_text(about(key, doc))?;
@@ -245,16 +246,41 @@ fn of_metric(
         can_fail(f, &bounds, metric.unit(), Some(metric));
     }
     match change {
-        None => Some(Verb::Metric { metric: metric?, tenant, bounds }),
-        Some((from, to)) => Some(Verb::Change { metric: metric?, tenant, from: from?, to: to?, bounds }),
+        None => Some(Verb::Metric { metric: metric?, of, bounds }),
+        Some((from, to)) => Some(Verb::Change { metric: metric?, of, from: from?, to: to?, bounds }),
     }
 }
 
-/// Of one tenant only.
-fn tenant(f: &mut Form<'_, '_>, within: &[&Variant]) -> Option<TenantId> {
-    let word = f.required_text(about("tenant", "With `metric`: only what concerns this tenant."))?;
+/// Of one tenant or of one route only.
+fn part(f: &mut Form<'_, '_>, within: &[&Variant], metric: Option<Metric>) -> Option<Part> {
+    let tenant = f.text(about("tenant", "With `metric`: only what concerns this tenant."));
+    let doc = "With `metric`: only calls to this route; `attempts`, `cost_usd` and the times of calls are told of one.";
+    let route = f.text(about("route", doc));
     let catalog = &within.first()?.setup.catalog;
-    let tenants: Vec<_> = catalog.tenants.iter().map(|tenant| tenant.name).collect();
-    let at = super::lower::position(f, "tenant", &word, &tenants, &catalog.names)?;
-    Some(TenantId(super::parties::id(at)))
+    match (tenant, route) {
+        (Some(word), None) => {
+            let tenants: Vec<_> = catalog.tenants.iter().map(|tenant| tenant.name).collect();
+            let at = position(f, "tenant", &word, &tenants, &catalog.names)?;
+            Some(Part::Tenant(TenantId(super::parties::id(at))))
+        }
+        (None, Some(word)) => {
+            if let Some(metric) = metric.filter(|metric| !metric.is_of_a_route()) {
+                let known = Metric::ALL.iter().filter(|metric| metric.is_of_a_route());
+                let help = known.map(|metric| metric.label()).collect::<Vec<_>>().join(", ");
+                let text = format!("`{}` is not told of a route", metric.label());
+                f.problem(&word.span, text, Some(format!("told of a route: {help}")));
+            }
+            let routes: Vec<_> = catalog.routes.iter().map(|route| route.name).collect();
+            let at = position(f, "route", &word, &routes, &catalog.names)?;
+            Some(Part::Route(RouteId(super::parties::id(at))))
+        }
+        (None, None) => {
+            f.missing("tenant", "`where = { tenant = \"a\" }` or `where = { route = \"a\" }`");
+            None
+        }
+        (Some(_), Some(word)) => {
+            f.problem(&word.span, "a metric is of a tenant or of a route, not of both", None);
+            None
+        }
+    }
 }

@@ -5,11 +5,13 @@ use super::pinned;
 use super::play::{Played, PlayedVariant, policy_digest};
 use crate::journal::{
     Acceptance, Check, ExpectationSummary, Figure, Figures, FindingSummary, LawSummary, LawVerdict,
-    ScenarioSummary, Scope, Summary, VariantSummary, Verdict,
+    RouteSummary, ScenarioSummary, Scope, Summary, VariantSummary, Verdict,
 };
-use crate::judge::{self, Breach, Law, Metric, Metrics, Subject, Unit, Word};
+use crate::judge::{self, Breach, Law, Metric, Metrics, Part, Subject, Unit, Word};
 use crate::scenario::Scenario;
+use crate::sim::RouteFact;
 use crate::trace::Fingerprint;
+use crate::units::RouteId;
 
 /// The summary of what was played, in this order.
 pub fn summarise(played: &[(Scenario, Played)], scope: Scope) -> Summary {
@@ -103,7 +105,8 @@ fn summarise_variant(said: &crate::scenario::Variant, played: &PlayedVariant) ->
         policy_digest: policy_digest(said).to_string(),
         seeds: if first == last { first.to_string() } else { format!("{first}..{last}") },
         runs: verdict.runs,
-        metrics: figures(&verdict.metrics),
+        metrics: figures(&verdict.metrics, None),
+        routes: routes(said, &verdict.metrics),
         laws: Law::ALL.into_iter().map(|law| summarise_law(law, verdict)).collect(),
         findings: verdict.findings.iter().map(summarise_finding).collect(),
         status: played.status.clone(),
@@ -111,9 +114,19 @@ fn summarise_variant(said: &crate::scenario::Variant, played: &PlayedVariant) ->
     }
 }
 
-fn figures(metrics: &Metrics) -> Figures {
+/// What was measured of each route.
+fn routes(said: &crate::scenario::Variant, metrics: &Metrics) -> Vec<RouteSummary> {
+    let catalog = &said.setup().catalog;
+    let route = |(at, fact): (usize, &RouteFact)| RouteSummary {
+        name: catalog.names.text(fact.name).to_owned(),
+        metrics: figures(metrics, Some(Part::Route(RouteId(at as u16)))),
+    };
+    catalog.routes.iter().enumerate().map(route).collect()
+}
+
+fn figures(metrics: &Metrics, of: Option<Part>) -> Figures {
     let figure = |metric: &Metric| {
-        let value = metrics.value(*metric, None)?;
+        let value = metrics.value(*metric, of)?;
         let figure = match (metric.unit(), u64::try_from(value)) {
             (Unit::Count | Unit::Time, Ok(number)) => Figure::Number(number),
             (Unit::Count | Unit::Time | Unit::Ratio | Unit::Money, _) => {

@@ -139,7 +139,7 @@ fn verify_finds_that_plays_are_equal() {
 fn a_good_file_is_called_fine_and_not_played() {
     let place = Place::new("check");
     place.file("good.toml", text_of("bounded-429"));
-    assert_eq!(line(&place, "check good.toml").holds(), "good.toml: fine, 10 variants and 28 expectations\n");
+    assert_eq!(line(&place, "check good.toml").holds(), "good.toml: fine, 10 variants and 29 expectations\n");
     assert_eq!(line(&place, "check -q good.toml").holds(), "");
     assert_eq!(names(place.path()), ["good.toml"]);
 }
@@ -236,7 +236,7 @@ fn json_on_stdout_is_the_summary_byte_for_byte() {
 #[test]
 fn quiet_is_quiet() {
     let place = Place::new("quiet");
-    let verdict = "PASS: 30/30 checks (not the whole suite: no release pass); evidence in lab-output\n";
+    let verdict = "PASS: 31/31 checks (not the whole suite: no release pass); evidence in lab-output\n";
     assert_eq!(line(&place, "-q --scenario bounded-429").holds(), verdict);
     assert_eq!(line(&place, "--format quiet --scenario bounded-429").holds(), "");
     place.file("failing.toml", text_of("bounded-429").replace("attempts_max = 2", "attempts_max = 1"));

@@ -42,8 +42,12 @@ metrics! {
     FallbackRate "fallback_rate" Ratio
     /// Requests that ended with a terminal fault.
     TerminalStops "terminal_stops" Count
+    /// The same, of all requests.
+    TerminalStopRate "terminal_stop_rate" Ratio
     /// Refusals that were right by the facts: apart from availability.
     ControlSuccesses "control_successes" Count
+    /// Requests that were answered or rightly refused, of all: a refusal that is right is no failure.
+    Availability "availability" Ratio
     /// Calls that a cap refused.
     BudgetDenials "budget_denials" Count
     /// Ineligible routes that were rightly filtered, at the first look of each request.
@@ -60,8 +64,14 @@ metrics! {
     HedgeWaste "hedge_waste_usd" Money
     /// Tokens of legs that lost.
     HedgeWasteTokens "hedge_waste_tokens" Count
+    /// Tokens of legs that won: of requests with several, the answer's.
+    HedgeWinnerTokens "hedge_winner_tokens" Count
     /// How long legs were in flight that lost, until they ended or were cancelled.
     HedgeWasteTime "hedge_waste_ns" Time
+    /// Tokens that calls were billed for after we stopped them.
+    StoppedTokens "stopped_tokens" Count
+    /// What calls were billed after we stopped them.
+    StoppedCost "stopped_usd" Money
     /// What all calls were billed, for each dollar of the calls whose answer was used.
     CostMultiplier "cost_multiplier" Ratio
     /// Requests that waited for a slot, as often as they did.
@@ -80,6 +90,8 @@ metrics! {
     Cost "cost_usd" Money
     /// The cost of all calls, shared by the answered requests.
     CostPerSuccess "cost_per_success_usd" Money
+    /// The cost of all calls, shared by the tasks of which every step was answered.
+    CostPerTask "cost_per_task_usd" Money
     /// What calls were billed that gave no answer.
     PaidWithoutAnswer "paid_without_answer_usd" Money
     /// What was billed above the worst case.
@@ -100,6 +112,16 @@ metrics! {
     FirstVisibleP99 "first_visible_p99_ns" Time
     /// From arrival to the first visible output: the longest.
     FirstVisibleMax "first_visible_max_ns" Time
+    /// From a call to its end, whatever came of it, if it ended by itself: the median.
+    CallP50 "call_p50_ns" Time
+    /// From a call to its end: the 95th percentile.
+    CallP95 "call_p95_ns" Time
+    /// From a call to its end: the 99th percentile.
+    CallP99 "call_p99_ns" Time
+    /// Probes of half-open breakers that were answered.
+    ProbesGood "probes_good" Count
+    /// Probes of half-open breakers that failed.
+    ProbesFailed "probes_failed" Count
     /// Time that breakers were OPEN, all together.
     BreakerOpen "breaker_open_ns" Time
 }
@@ -120,8 +142,22 @@ pub enum Unit {
 impl Metric {
     /// Whether it belongs to no tenant.
     pub fn is_of_the_run(self) -> bool {
-        let whole = [Metric::BreakerOpen, Metric::Tasks, Metric::TasksAnswered, Metric::TasksFailedInARowMax];
+        let whole = [
+            Metric::BreakerOpen,
+            Metric::Tasks,
+            Metric::TasksAnswered,
+            Metric::TasksFailedInARowMax,
+            Metric::CostPerTask,
+            Metric::CallP50,
+            Metric::CallP95,
+            Metric::CallP99,
+        ];
         whole.contains(&self)
+    }
+
+    /// Whether it is told of each route.
+    pub fn is_of_a_route(self) -> bool {
+        [Metric::Attempts, Metric::Cost, Metric::CallP50, Metric::CallP95, Metric::CallP99].contains(&self)
     }
 
     /// The metric of this name.

@@ -23,6 +23,12 @@ pub(super) struct Share {
     pub(super) hedge_waste: Total,
     pub(super) hedge_waste_tokens: u64,
     pub(super) hedge_waste_time: Duration,
+    pub(super) hedge_winner_tokens: u64,
+    /// What calls were billed that we stopped.
+    pub(super) stopped: Total,
+    pub(super) stopped_tokens: u64,
+    pub(super) probes_good: u64,
+    pub(super) probes_failed: u64,
     pub(super) queued: u64,
     pub(super) no_candidate: u64,
     pub(super) fuse_stops: u64,
@@ -60,6 +66,11 @@ impl Share {
         self.hedge_waste = self.hedge_waste.plus(other.hedge_waste);
         self.hedge_waste_tokens += other.hedge_waste_tokens;
         self.hedge_waste_time = self.hedge_waste_time.plus(other.hedge_waste_time);
+        self.hedge_winner_tokens += other.hedge_winner_tokens;
+        self.stopped = self.stopped.plus(other.stopped);
+        self.stopped_tokens += other.stopped_tokens;
+        self.probes_good += other.probes_good;
+        self.probes_failed += other.probes_failed;
         self.queued += other.queued;
         self.no_candidate += other.no_candidate;
         self.fuse_stops += other.fuse_stops;
@@ -87,7 +98,9 @@ impl Share {
             Metric::Retries => count(self.retries),
             Metric::FallbackRate => thousandths(self.fell_back, self.requests),
             Metric::TerminalStops => count(self.terminal_stops),
+            Metric::TerminalStopRate => thousandths(self.terminal_stops, self.requests),
             Metric::ControlSuccesses => count(self.control_successes),
+            Metric::Availability => thousandths(self.answered + self.control_successes, self.requests),
             Metric::BudgetDenials => count(self.budget_denials),
             Metric::RoutesExcluded => count(self.routes_excluded),
             Metric::Waits => count(self.waits),
@@ -97,6 +110,11 @@ impl Share {
             Metric::HedgeWaste => Some(self.hedge_waste.picos()),
             Metric::HedgeWasteTokens => count(self.hedge_waste_tokens),
             Metric::HedgeWasteTime => count(self.hedge_waste_time.nanos()),
+            Metric::HedgeWinnerTokens => count(self.hedge_winner_tokens),
+            Metric::StoppedTokens => count(self.stopped_tokens),
+            Metric::StoppedCost => Some(self.stopped.picos()),
+            Metric::ProbesGood => count(self.probes_good),
+            Metric::ProbesFailed => count(self.probes_failed),
             Metric::Queued => count(self.queued),
             Metric::NoCandidate => count(self.no_candidate),
             Metric::FuseStops => count(self.fuse_stops),
@@ -116,9 +134,14 @@ impl Share {
             Metric::FirstVisibleP95 => quantile(&self.first_visible, 950),
             Metric::FirstVisibleP99 => quantile(&self.first_visible, 990),
             Metric::FirstVisibleMax => max(&self.first_visible),
-            Metric::BreakerOpen | Metric::Tasks | Metric::TasksAnswered | Metric::TasksFailedInARowMax => {
-                None
-            }
+            Metric::BreakerOpen
+            | Metric::Tasks
+            | Metric::TasksAnswered
+            | Metric::TasksFailedInARowMax
+            | Metric::CostPerTask
+            | Metric::CallP50
+            | Metric::CallP95
+            | Metric::CallP99 => None,
         }
     }
 }

@@ -28,6 +28,11 @@ impl Tasks {
         }
     }
 
+    /// Tasks of which every step was answered.
+    pub(super) const fn answered(&self) -> u64 {
+        self.answered
+    }
+
     /// A row of failures does not go on in the next run.
     pub(super) fn merge(&mut self, other: &Tasks) {
         self.begun += other.begun;

@@ -114,7 +114,7 @@ fn an_order_is_one_after_the_other() {
 #[test]
 fn a_metric_is_held_against_every_run() {
     let (metric, tenant) = (Metric::Cost, None);
-    let cost = |picos: i128| Verb::Metric { metric, tenant, bounds: Bounds::at_most(picos) };
+    let cost = |picos: i128| Verb::Metric { metric, of: tenant, bounds: Bounds::at_most(picos) };
     check(cost(16_000_000_000), &[0], "");
     let wrong = "variant base, seed 1: expected cost_usd to be at most $0.015, saw $0.016 (2 of 2 runs fail)";
     check(cost(15_000_000_000), &[0, 0], wrong);
@@ -125,7 +125,7 @@ fn a_change_is_from_one_variant_to_another() {
     let change = |least: i128| {
         promise(Verb::Change {
             metric: Metric::Retries,
-            tenant: None,
+            of: None,
             from: 0,
             to: 1,
             bounds: Bounds::at_least(least),
