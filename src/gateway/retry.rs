@@ -129,17 +129,38 @@ impl Gateway {
         until: Timestamp,
         out: &mut Effects,
     ) -> Held {
-        if !self.fits(now, until, until, id, out) {
-            return Held::Not;
-        }
-        match self.look(until, id, Field::Any, Record::Quote) {
-            Ok(pick) => {
-                let wake = Wake { at: until, pick, awaited: None, hint: until.since(now) };
+        match self.outwait(now, id, until, out) {
+            Ok((at, pick)) => {
+                let wake = Wake { at, pick, awaited: None, hint: until.since(now) };
                 self.wait(now, id, wake, out);
                 Held::Waits
             }
             Err(_) => Held::Not,
         }
+    }
+
+    /// When a call can be made, and which, if everything is closed until `opens`: one gate after the other is waited
+    /// for, as long as that fits. Or what closes everything where it does not.
+    fn outwait(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        mut opens: Timestamp,
+        out: &mut Effects,
+    ) -> Result<(Timestamp, Pick), Option<Refusal>> {
+        let mut closed = None;
+        while self.fits(now, opens, opens, id, out) {
+            match self.look(opens, id, Field::Any, Record::Quote) {
+                Ok(pick) => return Ok((opens, pick)),
+                Err(refusal @ Refusal::Gated { gate, retry_at: Some(later) })
+                    if later > opens && self.outwaits(gate, id) =>
+                {
+                    (closed, opens) = (Some(refusal), later);
+                }
+                Err(refusal) => return Err(Some(refusal)),
+            }
+        }
+        Err(closed)
     }
 
     fn wait(&mut self, now: Timestamp, id: RequestId, wake: Wake, out: &mut Effects) {
@@ -183,13 +204,10 @@ impl Gateway {
         match self.look(at, id, Field::Any, Record::Quote) {
             Ok(_) if at > now && !self.fits(now, at, now, id, out) => Plan::Late,
             Ok(pick) => Plan::Try { at, pick, awaited: None },
-            Err(closed @ Refusal::Gated { gate, retry_at: Some(at) }) if self.outwaits(gate, id) => {
-                if !self.fits(now, at, at, id, out) {
-                    return Plan::Stop(closed);
-                }
-                match self.look(at, id, Field::Any, Record::Quote) {
-                    Ok(pick) => Plan::Try { at, pick, awaited: None },
-                    Err(refusal) => Plan::Stop(refusal),
+            Err(closed @ Refusal::Gated { gate, retry_at: Some(opens) }) if self.outwaits(gate, id) => {
+                match self.outwait(now, id, opens, out) {
+                    Ok((at, pick)) => Plan::Try { at, pick, awaited: None },
+                    Err(later) => Plan::Stop(later.unwrap_or(closed)),
                 }
             }
             Err(refusal) => Plan::Stop(refusal),

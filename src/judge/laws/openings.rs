@@ -84,7 +84,10 @@ pub(super) fn hurried(
     said: Option<Timestamp>,
 ) -> Option<String> {
     let waits = book.facts.limits.when_open == WhenOpen::Wait && page.wait_refused != Some(reply.at);
-    let until = said.filter(|until| waits && book.is_worth_a_wait(reply.request, *until, reply.at))?;
+    let fits =
+        |until: &Timestamp| *until < page.deadline && until.since(reply.at) <= book.facts.limits.hint_max;
+    let until =
+        said.filter(fits).filter(|until| waits && book.is_worth_a_wait(reply.request, *until, reply.at))?;
     Some(told(|| format!("although it could wait for a breaker until {until}")))
 }
 

@@ -77,7 +77,12 @@ fn reasons(book: &Book<'_>, id: RequestId, page: &RequestPage, now: Timestamp) -
     const NEVER: Bounds = (Duration::MAX, Duration::ZERO);
     if let Some(look) = page.in_vain.filter(|look| look.at == now) {
         let until = look.reopens?.since(now);
-        return Some(Reasons { backoff: NEVER, same: None, gate: (until, until), hint: until });
+        return Some(Reasons {
+            backoff: NEVER,
+            same: None,
+            gate: (until, book.opening(id, now).latest.since(now)),
+            hint: until,
+        });
     }
     let Setback { route, class, hint, at } = page.setback?;
     if at != now {
