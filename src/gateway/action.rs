@@ -80,6 +80,8 @@ pub enum Role {
     Fallback,
     /// On another route, while earlier ones are still awaited.
     Hedge,
+    /// On the route that is approved after a terminal fault.
+    Approved,
 }
 
 /// How a request ended.
@@ -243,6 +245,8 @@ pub enum Verdict {
     Spent,
     /// Another leg of this request is on it.
     Taken,
+    /// After a terminal fault another route is approved.
+    Unapproved,
     /// Its worst case does not fit what is left.
     Unaffordable {
         /// The level whose cap refuses.
@@ -359,7 +363,7 @@ macro_rules! labels {
 }
 
 labels! {
-    Role { Primary => "primary", Retry => "retry", Fallback => "fallback", Hedge => "hedge" }
+    Role { Primary => "primary", Retry => "retry", Fallback => "fallback", Hedge => "hedge", Approved => "approved" }
     Limit {
         Attempts => "attempts", Routes => "routes", Time => "time", Seeks => "seeks",
     }

@@ -20,7 +20,7 @@ impl Gateway {
         live.seeks += 1;
         let field = live.awaited.take().map_or(Field::Any, Field::Prefer);
         if let Some(reason) = self.stops.reason(&live.request.payer) {
-            return self.stop_request(now, id, reason, out);
+            return self.stop_or_go_on(now, id, reason, out);
         }
         if live.seeks > self.policy.retry.seeks_max
             && let Some(last) = live.last

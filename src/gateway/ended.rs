@@ -37,8 +37,8 @@ impl Gateway {
             Pending::Assumed(assumed) => {
                 let scopes = assumed.scopes();
                 let settlement = self.ledger.correct(assumed, actual);
-                if let Some(live) = self.requests.find_mut(info.request).filter(|live| live.scopes == scopes)
-                {
+                let live = self.requests.find_mut(info.request);
+                if let Some(live) = live.filter(|live| live.scopes.request == scopes.request) {
                     live.spent = live.spent.minus(settlement.reserved.money).plus(settlement.actual.money);
                 }
                 out.decide(Decision::Settled { call, basis: Basis::Corrected, settlement });

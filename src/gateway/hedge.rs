@@ -17,7 +17,8 @@ impl Gateway {
     pub(super) fn expect(&mut self, now: Timestamp, id: RequestId, route: RouteId) {
         let Some(policy) = self.policy.hedge else { return };
         let live = self.requests.get(id);
-        if live.request.effect == SideEffect::Some || self.flying(id) >= policy.legs_max as usize {
+        let may_be_hedged = live.request.effect == SideEffect::None && live.led.is_none();
+        if !may_be_hedged || self.flying(id) >= policy.legs_max as usize {
             return;
         }
         let deadline = live.request.deadline;

@@ -2,6 +2,7 @@
 //! that are used again, so memory grows with what is in flight only.
 
 use super::action::{Call, Failure};
+use super::approved::Led;
 use super::input::Request;
 use crate::policy::breaker::Permit;
 use crate::policy::cooldown::Bench;
@@ -41,6 +42,8 @@ pub(super) struct Live {
     pub(super) last: Option<Failure>,
     /// What an optional leg met that stops: the others may go on, but nothing new is called.
     pub(super) barred: Option<Failure>,
+    /// The fault that led it to an approved route, once one was looked at.
+    pub(super) led: Option<Led>,
 }
 
 /// How far a request has come.
@@ -154,6 +157,7 @@ impl Live {
             spent: Money::ZERO,
             last: None,
             barred: None,
+            led: None,
         }
     }
 
@@ -171,6 +175,7 @@ impl Live {
         self.spent = Money::ZERO;
         self.last = None;
         self.barred = None;
+        self.led = None;
     }
 
     /// An optional leg met what stops. The first is kept, but identity, funds and compliance go before our own fault.

@@ -12,6 +12,7 @@
 //! ```
 
 mod action;
+mod approved;
 mod call;
 mod decision;
 mod ended;
@@ -30,6 +31,7 @@ mod stops;
 mod waits;
 
 pub use action::*;
+pub use approved::Approval;
 pub use decision::*;
 pub use input::*;
 pub use policy::*;
@@ -56,6 +58,8 @@ pub struct Gateway {
     fleet: Fleet,
     ledger: Ledger,
     tenants: Vec<AccountId>,
+    /// The account of each approval.
+    approvals: Vec<AccountId>,
     stops: Stops,
     queue: Queue,
     requests: Requests,
@@ -76,6 +80,8 @@ impl Gateway {
         let mut ledger = Ledger::new(policy.budget.reserve, policy.budget.attempt_max);
         let open = |(cap, window): &(Amount, Option<Duration>)| ledger.open(*cap, *window);
         let tenants = registry.tenants.iter().map(open).collect();
+        let budget = |approval: &Approval| Amount { money: approval.cost_max, tokens: u64::MAX };
+        let approvals = registry.approvals.iter().map(|one| ledger.open(budget(one), None)).collect();
         Gateway {
             fleet: Fleet::new(&policy, &registry),
             stops: Stops::new(policy.fuse),
@@ -90,6 +96,7 @@ impl Gateway {
             registry,
             ledger,
             tenants,
+            approvals,
         }
     }
 
@@ -135,6 +142,7 @@ impl Gateway {
                 .payer
                 .task
                 .map(|task| self.stops.account(task, &self.registry.tasks, &mut self.ledger)),
+            approval: None,
             tenant: request.payer.tenant.map(|tenant| self.tenants[tenant.index()]),
         };
         self.requests.open(request, scopes);

@@ -1,6 +1,7 @@
 //! Every knob, and what the gateway believes about its routes. Each knob's right value is its default; each
 //! wrong one is the cause of a known incident.
 
+use super::approved::Approval;
 use super::profile::Profile;
 use crate::policy::backoff::Backoff;
 use crate::policy::cooldown::Again;
@@ -326,6 +327,8 @@ pub struct Registry {
     pub own_breakers: Vec<(BreakerId, breaker::Config)>,
     /// How many health states there are.
     pub healths: u16,
+    /// Routes that may be called after a terminal fault, at most one for each class.
+    pub approvals: Vec<Approval>,
 }
 
 impl Registry {
@@ -338,6 +341,8 @@ impl Registry {
             assert!(route.breaker.0 < self.breakers, "a known fault domain");
             assert!(route.health.0 < self.healths, "a known health state");
         }
+        let mut approved = self.approvals.iter().map(|approval| approval.route);
+        assert!(approved.all(|route| route.index() < self.routes.len()), "a known route");
         let mut own = self.own_breakers.iter().map(|own| own.0);
         assert!(own.all(|breaker| breaker.0 < self.breakers), "a known fault domain");
     }

@@ -3,6 +3,7 @@
 
 use super::Gateway;
 use super::action::{Call, Effects, Failure, Gate, Limit, Outcome, Role};
+use super::approved::Led;
 use super::decision::{Decision, WaitRefusal};
 use super::live::Phase;
 use super::policy::{MidStream, WhenOpen};
@@ -64,6 +65,9 @@ impl Gateway {
                 MidStream::Splice => live.phase = Phase::Open,
             }
         }
+        if let Some(led) = live.led {
+            return self.end_approved(now, id, led, last, out);
+        }
         let remedy = self.policy.taxonomy.remedy(last.class);
         let is_optional = setback.call.role == Role::Hedge && last.class != Class::PolicyRefusal;
         if self.flying(id) > 0 && (is_optional || remedy != Remedy::Stop) {
@@ -75,11 +79,20 @@ impl Gateway {
         }
         let live = self.requests.get(id);
         let own = Some(last).filter(|_| remedy == Remedy::Stop);
+        let is_alone = live.barred.is_none() && self.flying(id) == 0;
+        if let Some(fault) = own.filter(|_| is_alone)
+            && self.fails_over(now, id, Led::Itself(fault), out)
+        {
+            return;
+        }
+        let live = self.requests.get(id);
         let barred_by_name = live.barred.filter(|barred| barred.class.is_terminal());
         let outcome = if let Some(last) = barred_by_name.or(own).or(live.barred) {
             Outcome::Terminal { last }
         } else if live.attempts >= self.policy.retry.attempts_max {
             Outcome::Exhausted { limit: Limit::Attempts, last }
+        } else if let Some(reason) = self.stops.reason(&live.request.payer) {
+            return self.stop_or_go_on(now, id, reason, out); // nothing is waited for that a fuse stops
         } else {
             return self.plan(now, remedy, setback, out);
         };

@@ -50,6 +50,8 @@ pub(super) enum Field {
     OtherQuota,
     /// Only this one, if it has a credential whose quota has not.
     OtherKey(RouteId),
+    /// Only this one: it is approved after a terminal fault.
+    Approved(RouteId),
 }
 
 /// Where a look is written down.
@@ -222,7 +224,7 @@ impl Gateway {
         let (live, route) = (view.live, &self.registry.routes[id.index()]);
         let tries = live.tries(id);
         if tries >= route.profile.calls_per_route_max(&self.policy) || !view.field.has(id) {
-            return Some(Verdict::Spent);
+            return Some(view.field.left_out(id));
         }
         if view.field == Field::Beside && self.is_taken(live, id) {
             return Some(Verdict::Taken);
@@ -355,9 +357,25 @@ impl Contest {
 impl Field {
     fn has(self, route: RouteId) -> bool {
         match self {
-            Field::Only(only) | Field::OtherKey(only) => route == only,
+            Field::Only(only) | Field::OtherKey(only) | Field::Approved(only) => route == only,
             Field::Except(other) => route != other,
             Field::Any | Field::Prefer(_) | Field::OtherQuota | Field::Beside => true,
+        }
+    }
+
+    /// What becomes of a route that is left out, or was called often enough.
+    #[cold]
+    fn left_out(self, route: RouteId) -> Verdict {
+        match self {
+            Field::Approved(only) if route != only => Verdict::Unapproved,
+            Field::Any
+            | Field::Prefer(_)
+            | Field::Only(_)
+            | Field::Except(_)
+            | Field::Beside
+            | Field::OtherQuota
+            | Field::OtherKey(_)
+            | Field::Approved(_) => Verdict::Spent,
         }
     }
 
@@ -365,7 +383,12 @@ impl Field {
     fn is_of_another_quota(self) -> bool {
         match self {
             Field::OtherQuota | Field::OtherKey(_) => true,
-            Field::Any | Field::Prefer(_) | Field::Only(_) | Field::Except(_) | Field::Beside => false,
+            Field::Any
+            | Field::Prefer(_)
+            | Field::Only(_)
+            | Field::Except(_)
+            | Field::Beside
+            | Field::Approved(_) => false,
         }
     }
 }

@@ -82,6 +82,8 @@ pub enum Purse {
     Task(Task),
     /// A tenant's.
     Tenant(TenantId),
+    /// What is approved after a terminal fault, by position.
+    Approval(u16),
 }
 
 impl FuseState {
@@ -92,7 +94,7 @@ impl FuseState {
 
 impl Gateway {
     /// Whatever is not at rest at `now`: breakers, health, benches, fuses of the run, stopped accounts, then fuses and
-    /// budget of each open task, then budgets of tenants; each by its id.
+    /// budget of each open task, then budgets of tenants and approvals; each by its id.
     pub fn status(&self, now: Timestamp, mut tell: impl FnMut(Status)) {
         self.fleet.status(now, &mut tell);
         self.stops.status(&mut tell);
@@ -102,6 +104,9 @@ impl Gateway {
         }
         for (at, account) in self.tenants.iter().enumerate() {
             self.purse(now, Purse::Tenant(TenantId(at as u16)), *account, &mut tell);
+        }
+        for (at, account) in self.approvals.iter().enumerate() {
+            self.purse(now, Purse::Approval(at as u16), *account, &mut tell);
         }
     }
 

@@ -78,8 +78,13 @@ impl Stops {
 
     /// Whether no fuse stops another call for this request, and it would blow none.
     pub(super) fn permits(&self, request: &Request) -> bool {
+        self.terminal.is_none() && self.counts_permit(request)
+    }
+
+    /// The same for the fuses that count.
+    pub(super) fn counts_permit(&self, request: &Request) -> bool {
         let is_free = |task: &OpenTask| task.fuse.permits() && task.repeats.permits(request.content);
-        self.terminal.is_none() && self.run.permits() && self.task(&request.payer).is_none_or(is_free)
+        self.run.permits() && self.task(&request.payer).is_none_or(is_free)
     }
 
     /// A call of a task was answered, or it failed.
@@ -90,6 +95,11 @@ impl Stops {
             (Some(task), None) => task.repeats.answered(),
             (Some(task), Some(_)) => task.repeats.failed(),
         }
+    }
+
+    /// The terminal fault that stopped the run.
+    pub(super) const fn run_fault(&self) -> Option<Failure> {
+        self.terminal
     }
 
     /// The terminal fault that closed the account of a project.
@@ -228,14 +238,15 @@ impl Gateway {
     }
 
     /// Stops every request that waits for its next call and may not make it any more; but not the one that has just
-    /// met the fault: it is answered by the fault's own name.
+    /// met the fault: it is answered by the fault's own name. Who may go on as approved waits on.
     fn stop_waiting(&mut self, now: Timestamp, but: Option<RequestId>, out: &mut Effects) {
         for at in 0..self.requests.slots() {
             let id = RequestId(at as u32);
             let Some(live) = self.requests.find(id) else { continue };
             let has_begun = live.phase == Phase::Open && live.attempts + live.seeks > 0;
             let is_waiting = has_begun && self.flying(id) == 0 && but != Some(id);
-            if let Some(reason) = self.stops.reason(&live.request.payer).filter(|_| is_waiting) {
+            let reason = self.stops.reason(&live.request.payer).filter(|_| is_waiting);
+            if let Some(reason) = reason.filter(|reason| !self.is_approved(*reason)) {
                 self.stop_request(now, id, reason, out);
             }
         }

@@ -251,6 +251,7 @@ impl Audit {
             | Kind::DeclaredTask
             | Kind::DeclaredQuota
             | Kind::DeclaredRoute
+            | Kind::DeclaredApproval
             | Kind::TaskBegan
             | Kind::TaskEnded
             | Kind::Operated

@@ -2,7 +2,7 @@
 //! even where no law is broken. All are computed from facts.
 
 use super::book::{Book, CallPage, Invoice, Worth};
-use super::laws::Begun;
+use super::laws::{Begun, is_approved};
 use super::metrics::{Metric, Metrics};
 use crate::policy::eligibility::Reason;
 use crate::policy::taxonomy::Class;
@@ -147,7 +147,7 @@ impl Findings {
                 format!("{name} calls {route}, which asked to be left alone until {until}")
             });
         }
-        if let Some(fault) = page.terminal {
+        if let Some(fault) = page.terminal.filter(|fault| !is_approved(book, begun, *fault)) {
             self.note(Finding::RetriedTerminal, entry, Money::ZERO, || {
                 let (name, route) = who();
                 format!("{name} calls {route} after {} at {}", fault.class.label(), fault.at)

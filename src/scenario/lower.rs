@@ -5,7 +5,7 @@ use super::faults::Ear;
 use super::findings::{Findings, about};
 use super::form::Form;
 use super::tree::{Table, Word};
-use super::{OWN_KEYS, civil, jobs, operator, parties, policy, profiles, quotas, routes, traffic};
+use super::{OWN_KEYS, approvals, civil, jobs, operator, parties, policy, profiles, quotas, routes, traffic};
 use crate::gateway::{Command, Policy, Registry};
 use crate::sim::{Breakers, Catalog, Job, Limits, Machines, Pace, Quota, Setup, Source, Step, Upstream};
 use crate::units::{Duration, Name, Names, Set64, Timestamp};
@@ -22,6 +22,8 @@ pub(super) struct World {
     pub(super) policy: Policy,
     /// What the gateway does on some routes alone.
     pub(super) profiles: Vec<profiles::Stated>,
+    /// What is approved after a terminal fault.
+    pub(super) approvals: Vec<approvals::Stated>,
     /// How the gateway reads responses.
     pub(super) ear: Ear,
     /// What shares a breaker.
@@ -153,6 +155,7 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("task", |f| parties::task(f, world));
     f.each("route", |f| routes::route(f, world));
     profiles::give(f, world);
+    approvals::give(f, world);
     f.each("request", |f| traffic::request(f, world));
     f.each("arrivals", |f| traffic::arrivals(f, world));
     f.each("job", |f| jobs::job(f, world));

@@ -1,6 +1,7 @@
 //! Floor 6, the rim towards scenario files: the only code that knows TOML. A file becomes a [`Scenario`], or
 //! [`Problems`]: everything that is wrong with it at once.
 
+mod approvals;
 mod bounds;
 mod breaker;
 mod civil;

@@ -1,6 +1,7 @@
 //! `[policy]`: every knob of a gateway. The right value is the default; a wrong one names the incident that
 //! taught it and the law that it breaks.
 
+use super::approvals::approval;
 use super::breaker::breaker;
 use super::faults;
 use super::findings::{About, about, knob};
@@ -39,6 +40,8 @@ pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     let shared = Shared::of(f);
     let profiles = f.each("profile", |f| profile(f, &shared, &world.policy));
     world.profiles = profiles.into_iter().flatten().collect();
+    let approved = f.each("approved_failover", |f| approval(f, &world.policy));
+    world.approvals = approved.into_iter().flatten().collect();
 }
 
 /// Which hard constraints are enforced.

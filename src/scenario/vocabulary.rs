@@ -84,10 +84,10 @@ pub(super) fn vocabulary(event: Kind, field: Field) -> Vocabulary {
 const BREAKER: [breaker::State; 3] = [breaker::State::Closed, breaker::State::Open, breaker::State::HalfOpen];
 const HEALTH: [health::State; 3] =
     [health::State::Healthy, health::State::Degraded, health::State::Unhealthy];
-const LEVELS: [Level; 4] = [Level::Attempt, Level::Request, Level::Task, Level::Tenant];
+const LEVELS: [Level; 5] = [Level::Attempt, Level::Request, Level::Task, Level::Approval, Level::Tenant];
 const LIMITS: [Limit; 4] = [Limit::Attempts, Limit::Routes, Limit::Time, Limit::Seeks];
 const SCOPES: [Scope; 5] = [Scope::Request, Scope::Credential, Scope::Project, Scope::Model, Scope::Provider];
-const ROLES: [Role; 4] = [Role::Primary, Role::Retry, Role::Fallback, Role::Hedge];
+const ROLES: [Role; 5] = [Role::Primary, Role::Retry, Role::Fallback, Role::Hedge, Role::Approved];
 const GATES: [&str; 5] = ["breaker", "cooldown", "concurrency", "health", "fuse"];
 const SKIPS: [HedgeSkip; 5] =
     [HedgeSkip::Attempts, HedgeSkip::Money, HedgeSkip::Slot, HedgeSkip::Fuse, HedgeSkip::Route];
@@ -113,7 +113,8 @@ const OUTCOMES: [&str; 12] = [
     "deadline_exceeded",
     "abandoned",
 ];
-const VERDICTS: [&str; 7] = ["chosen", "outranked", "excluded", "gated", "spent", "taken", "unaffordable"];
+const VERDICTS: [&str; 8] =
+    ["chosen", "outranked", "excluded", "gated", "spent", "taken", "unapproved", "unaffordable"];
 
 fn words<T: Copy>(values: &[T], label: fn(T) -> &'static str) -> Vocabulary {
     Vocabulary::Words(values.iter().map(|value| label(*value)).collect())

@@ -1,7 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::{Cooldown, FuseScope, Policy, Profile, Registry, Timeouts, WhenOpen};
+use crate::gateway::{Approval, Cooldown, FuseScope, Policy, Profile, Registry, Timeouts, WhenOpen};
 use crate::policy::backoff::Backoff;
 use crate::policy::eligibility::Offer;
 use crate::policy::fuse::Repeats;
@@ -44,6 +44,8 @@ pub struct Catalog {
     pub tasks: Vec<TaskFact>,
     /// Where requests come from; see [`RequestName`].
     pub sources: Vec<SourceFact>,
+    /// Routes that may be called after a terminal fault.
+    pub approvals: Vec<Approval>,
     /// Fault domains, by the name of their scope.
     pub breakers: Vec<Name>,
     /// Health states, by the name of their scope.

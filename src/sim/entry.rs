@@ -128,6 +128,8 @@ pub enum Declared {
     Task(u16),
     /// A true quota: a position in the catalogue.
     Quota(u16),
+    /// A route that may be called after a terminal fault: a position in the catalogue.
+    Approval(u16),
     /// A route and what it truly offers.
     Route(RouteId),
 }

@@ -86,7 +86,8 @@ fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
     let tasks = (0..catalog.tasks.len()).map(|at| Declared::Task(at as u16));
     let quotas = (0..catalog.quotas.len()).map(|at| Declared::Quota(at as u16));
     let routes = (0..catalog.routes.len()).map(|at| Declared::Route(RouteId(at as u16)));
-    let parties = tenants.chain(tasks).chain(quotas).chain(routes);
+    let approvals = (0..catalog.approvals.len()).map(|at| Declared::Approval(at as u16));
+    let parties = tenants.chain(tasks).chain(quotas).chain(routes).chain(approvals);
     for declared in [Declared::Limits].into_iter().chain(own_breakers).chain(parties) {
         scribe.write(Timestamp::ZERO, None, What::Declared(declared));
     }

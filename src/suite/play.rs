@@ -97,6 +97,9 @@ pub fn policy_digest(variant: &Variant) -> Fingerprint {
     for (at, route) in routes.filter(|(_, route)| route.profile != Profile::default()) {
         text.push_str(&format!("{at}{:?}", route.profile));
     }
+    for approval in &registry.approvals {
+        text.push_str(&format!("{approval:?}"));
+    }
     for (breaker, config) in &registry.own_breakers {
         text.push_str(&format!("{breaker:?}{config:?}"));
     }

@@ -80,6 +80,8 @@ kinds! {
         Credentials CallsPerRouteMax Backoff BackoffBase BackoffTimes BackoffTimesOf BackoffMax Jitter JitterShare
         JitterShareOf AttemptTimeout FirstByteTimeout IdleTimeout
     ]
+    /// A route that may be called after a terminal fault, and the most that all such calls may cost.
+    DeclaredApproval "declared_approval" World [Route Class Cap]
     /// A request came in.
     Arrived "arrived" World [
         Request Task Tenant Content Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
@@ -198,6 +200,7 @@ impl Kind {
             What::Declared(Declared::Task(_)) => Kind::DeclaredTask,
             What::Declared(Declared::Quota(_)) => Kind::DeclaredQuota,
             What::Declared(Declared::Route(_)) => Kind::DeclaredRoute,
+            What::Declared(Declared::Approval(_)) => Kind::DeclaredApproval,
             What::Arrived { .. } => Kind::Arrived,
             What::TaskBegan { .. } => Kind::TaskBegan,
             What::TaskEnded { .. } => Kind::TaskEnded,

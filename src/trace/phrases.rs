@@ -22,6 +22,7 @@ pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
             let keys = "[; called with {credentials}]";
             vec![maker(values), place(values), OFFER, PRICES, LONG_PRICES, keys, PROFILE]
         }
+        Kind::DeclaredApproval => vec!["route {route} is approved after {class}, for {cap_usd} in all"],
         Kind::Arrived => vec![ARRIVED, NEEDS, TOKENS, MAXIMA, delivery(word(Field::Delivery)), EFFECT],
         Kind::TaskBegan => vec!["{task} begins"],
         Kind::TaskEnded => vec![task_end(word(Field::Result))],
@@ -122,6 +123,7 @@ pub(super) fn candidate(values: &Values) -> Vec<&'static str> {
         "gated" => vec![gate(values.text(Field::Gate).unwrap_or_default(), values.get(Field::RetryAt))],
         "spent" => vec!["{route}: called often enough"],
         "taken" => vec!["{route}: another leg is on it"],
+        "unapproved" => vec!["{route}: not approved after that fault"],
         "unaffordable" => vec!["{route}: not affordable for the {level}, worst case {worst_case_usd}"],
         _ => vec!["{route}: {verdict}"],
     }
@@ -199,6 +201,7 @@ fn role(word: &str) -> &'static str {
         "retry" => "{request} calls {route} again",
         "fallback" => "{request} falls back to {route}",
         "hedge" => "{request} starts another leg beside the slow one, on {route}",
+        "approved" => "{request} goes on as approved, and calls {route}",
         _ => "{request} makes a {role} call to {route}",
     }
 }
@@ -251,7 +254,7 @@ fn status(of: &str) -> &'static str {
         }
         "stop" => "all calls[ on the account of {project}] are stopped by {class}[ ({code})]",
         "budget" => {
-            "[{task}][{tenant}] has spent [{settled_usd}][ and holds {held_usd}][ of {cap_usd}]\
+            "[{task}][{tenant}][what is approved for {route}] has spent [{settled_usd}][ and holds {held_usd}][ of {cap_usd}]\
              [, {settled_tokens} and holds {held_tokens}][ of {cap_tokens} tokens]"
         }
         _ => "{of} is {state}",

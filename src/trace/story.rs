@@ -149,6 +149,7 @@ impl Plot {
             Kind::DeclaredTask,
             Kind::DeclaredQuota,
             Kind::DeclaredRoute,
+            Kind::DeclaredApproval,
             Kind::TaskBegan,
             Kind::BreakerMoved,
             Kind::HealthMoved,
@@ -157,7 +158,7 @@ impl Plot {
         ];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
         let mut subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
-        if matches!(reading.kind, Kind::DeclaredBreaker | Kind::DeclaredQuota) {
+        if matches!(reading.kind, Kind::DeclaredBreaker | Kind::DeclaredQuota | Kind::DeclaredApproval) {
             subject = format!("declared={}", reading.seq); // a breaker moves too, a project can have several quotas
         }
         let well = [breaker::State::Closed.label(), health::State::Healthy.label()];

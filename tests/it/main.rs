@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what cannot go on has failed, in the helpers of a test as in a test")]
 
 mod any_policy;
+mod approvals;
 mod bad_scenarios;
 mod breaker_vectors;
 mod classify;

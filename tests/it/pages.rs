@@ -46,7 +46,7 @@ alone, and keeps it without. What a law says is in [scenario.md](scenario.md#law
 
 What a remedy does:
 
-* `stop`: the caller gets the failure by its real name; nothing else is called.
+* `stop`: the caller gets the failure by its real name; nothing else is called, but what an `approved_failover` names.
 * `wait_same_then_fallback`: if a quota is used up, at once on another: with another credential of the same route, or
   on another route. Else on the same route after the backoff and not before the response allows; else on another route.
 * `fallback`: after the backoff, on whatever route is best then.

@@ -325,4 +325,38 @@ pub(crate) const MACHINE_DEFECTS: &[Defect] = &[
         &["sixth_call_waits"],
         "variant five_slots",
     ),
+    defect(
+        "an approval of $10 instead of $0.10",
+        "out-of-money",
+        Replace("cost_max = \"$0.10\"", "cost_max = \"$10\""),
+        &["five_calls_fit", "the_sixth_is_denied_by_the_approval", "and_the_run_stops_by_name"],
+        "variant approved_budget_ends",
+    ),
+    defect(
+        "an approval for another fault than the one that was meant",
+        "out-of-money",
+        Replace("on = \"auth\"", "on = \"funds\""),
+        &["the_reserve_stays_untouched"],
+        "variant approved_for_another_fault",
+    ),
+    defect(
+        "a profile whose breaker opens as everybody's",
+        "overloaded-cheap-model",
+        Replace(
+            "jitter = \"10 %\" } }\nbreaker = { failures = 2",
+            "jitter = \"10 %\" } }\nbreaker = { failures = 3",
+        ),
+        &["opens_at_the_second_failure"],
+        "variant profiled",
+    ),
+    defect(
+        "a profile with the patience of everybody",
+        "overloaded-cheap-model",
+        Replace(
+            "retry = { calls_per_route_max = 7, backoff = { exponential = { base = \"2 s\", cap = \"60 s\" }, jitter = \"10 %\" } }\nbreaker",
+            "retry = { calls_per_route_max = 4, backoff = { exponential = { base = \"1 s\", cap = \"30 s\" }, jitter = \"10 %\" } }\nbreaker",
+        ),
+        &["no_wait_below_two_seconds"],
+        "variant profiled",
+    ),
 ];

@@ -11,10 +11,10 @@ use faultlab::sim::{Setup, run};
 use faultlab::units::Duration;
 
 /// A gateway that is a little wrong.
-type Defect = fn(&mut Setup);
+pub(crate) type Defect = fn(&mut Setup);
 
 /// Nobody is convicted without the defect, and with it this law names the breach.
-fn check(scenario: &Scenario, variant: &str, defect: Defect, law: Law, says: &str) {
+pub(crate) fn check(scenario: &Scenario, variant: &str, defect: Defect, law: Law, says: &str) {
     let at = scenario.variants.iter().position(|one| one.name == variant).expect("the variant is there");
     let breaches = |defect: Defect| {
         let mut setup = scenario.variants[at].setup_for(1);

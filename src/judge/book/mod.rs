@@ -3,6 +3,7 @@
 //! Tables only; in steady state nothing is allocated.
 
 mod alerts;
+mod approvals;
 mod benches;
 mod claims;
 mod cooldowns;
@@ -50,6 +51,8 @@ pub struct Book<'a> {
     /// The whole run.
     pub run: RunPage,
     tenants: Vec<Account>,
+    /// What calls cost that were approved after a terminal fault.
+    approvals: Vec<Account>,
     breakers: Vec<BreakerPage>,
     /// How many of them may refuse a call.
     ajar: u32,
@@ -178,6 +181,7 @@ impl<'a> Book<'a> {
             tasks: TaskPage::groups(facts),
             run: RunPage::new(facts),
             tenants: tenants.collect(),
+            approvals: approvals::accounts(facts),
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
@@ -294,6 +298,7 @@ impl<'a> Book<'a> {
             let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
             page.account.admits(wanted, at)
                 && task.is_none_or(|account| account.admits(wanted, at))
+                && self.approval_of(page).is_none_or(|account| account.admits(wanted, at))
                 && tenant.is_none_or(|account| account.admits(wanted, at))
         };
         wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
@@ -328,6 +333,7 @@ impl<'a> Book<'a> {
         [
             page.map(|page| (Level::Request, &page.account)),
             self.task(&payer).map(|task| (Level::Task, &task.account)),
+            page.and_then(|page| self.approval_of(page)).map(|account| (Level::Approval, account)),
             payer.tenant.and_then(|tenant| self.tenants.get(tenant.index())).map(|a| (Level::Tenant, a)),
         ]
         .into_iter()
@@ -416,6 +422,9 @@ impl<'a> Book<'a> {
     /// What closes an eligible route to a request at `at`, if anything surely does.
     pub fn closed_to(&self, id: RequestId, route: RouteId, at: Timestamp) -> Option<String> {
         let page = self.request(id)?;
+        if self.approved(id).is_some_and(|approval| approval.route != route) {
+            return Some("another one is approved".to_owned());
+        }
         if !self.is_unspent(id, route) {
             return Some("it was called often enough".to_owned());
         }

@@ -66,6 +66,8 @@ pub struct RequestPage {
     /// The first true failure that an optional leg met while another was in flight, and for which the policy stops: the
     /// others go on, but nothing new is called, and the reply names it. Identity, funds and compliance go first.
     pub barred: Option<Fault>,
+    /// The route that it called by approval, after a terminal fault.
+    pub approved: Option<RouteId>,
     /// The last true failure that was not a cancel, a hang-up or the deadline.
     pub last: Option<Fault>,
     /// The route of its first call.
@@ -124,6 +126,7 @@ impl RequestPage {
             terminal: None,
             stop: None,
             barred: None,
+            approved: None,
             last: None,
             first_route: None,
             ways: Ways::One,
@@ -301,6 +304,8 @@ pub struct CallPage {
     pub worst_case: Amount,
     /// The tenant's window that it is charged to.
     pub window: u64,
+    /// The approval that it is charged to, by position.
+    pub approval: Option<usize>,
     /// What the gateway set aside for it.
     pub reserved: Option<Amount>,
     /// Whether the gateway's books have an amount for it.
@@ -340,6 +345,7 @@ impl CallPage {
         health: None,
         worst_case: Amount::ZERO,
         window: 0,
+        approval: None,
         reserved: None,
         charge: Charge::Open,
         billed: None,

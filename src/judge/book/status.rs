@@ -35,6 +35,9 @@ impl Book<'_> {
         for (tenant, account) in self.tenants.iter().enumerate() {
             self.purse_at(at, Purse::Tenant(TenantId(tenant as u16)), account, &mut all);
         }
+        for (approval, account) in self.approvals.iter().enumerate() {
+            self.purse_at(at, Purse::Approval(approval as u16), account, &mut all);
+        }
         all.reverse();
         self.to_show = all;
     }

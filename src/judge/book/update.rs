@@ -207,7 +207,9 @@ impl Book<'_> {
         let worst_case = self.worst_case(request, route);
         let era = self.enter(entry.at, call, route);
         let probe = self.probed(route);
+        let approval = self.request(request).and_then(|page| self.approving(page, route));
         let Some(page) = self.requests.get_mut(request.index()) else { return era.1 };
+        page.approved = page.approved.or(approval.map(|_| route));
         let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
         page.attempts += 1;
         page.last_begun = entry.at;
@@ -222,6 +224,9 @@ impl Book<'_> {
         let (serial, name, payer, content) = (page.serial, page.name, page.payer, page.content);
         if let Some(task) = self.task_mut(&payer) {
             task.account.hold(worst_case, entry.at);
+        }
+        if let Some(at) = approval {
+            self.approvals[at].hold(worst_case, entry.at);
         }
         let task_serial = self.count(&payer, content, route);
         let breaker = self.route(route).and_then(|fact| self.breaker(fact.breaker));
@@ -242,7 +247,7 @@ impl Book<'_> {
         (slot.route, slot.credential, slot.begun, slot.leg) = (route, credential, entry.at, leg);
         (slot.slot, slot.task_serial, slot.breaker_moves) = (Slot::Taken, task_serial, breaker_moves);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
-        slot.era = era.0;
+        (slot.era, slot.approval) = (era.0, approval);
         era.1
     }
 
@@ -358,6 +363,9 @@ impl Book<'_> {
         let task = page.payer.task.and_then(|task| self.tasks.get_mut(task.id.index()));
         if let Some(task) = task.filter(|task| task.serial == page.task_serial) {
             task.account.settle(0, page.worst_case, billed);
+        }
+        if let Some(at) = page.approval {
+            self.approvals[at].settle(0, page.worst_case, billed);
         }
         if let Some(account) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
             account.settle(page.window, page.worst_case, billed);

@@ -1,9 +1,12 @@
 //! Laws about calls: how many, for whom, to which routes.
 
-use super::{Begun, Ruling};
-use crate::gateway::{Call, Role};
-use crate::judge::book::{Book, CallPage, CallPhase, Phase, RequestPage};
+use super::fuses::would_blow_a_count;
+use super::replies::Reply;
+use super::{Begun, Ruling, told};
+use crate::gateway::{Call, Failure, Role};
+use crate::judge::book::{Book, CallPage, CallPhase, Fault, Phase, RequestPage};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::ledger::Level;
 use crate::policy::taxonomy::Class;
 use crate::sim::Scripted;
 use crate::units::{CallId, Timestamp};
@@ -56,7 +59,9 @@ pub(super) fn is_as_chosen(book: &Book<'_>, at: Timestamp, call: &Call) -> Rulin
 
 /// Why a call is made, by the facts.
 fn role(book: &Book<'_>, page: &RequestPage, call: &Call) -> Role {
-    if page.attempts == 0 {
+    if book.approved(call.request).is_some() {
+        Role::Approved
+    } else if page.attempts == 0 {
         Role::Primary
     } else if page.legs > 0 {
         Role::Hedge
@@ -83,9 +88,10 @@ pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let Some(fault) = begun.page.and_then(|page| page.terminal) else {
         return Ruling::Silent;
     };
+    let Some(why) = unapproved(book, begun, fault) else { return Ruling::Held };
     Ruling::broken(move || {
         format!(
-            "{} calls {} after {} from {} at {} (entry {})",
+            "{} calls {} after {} from {} at {} (entry {}){why}",
             who(book, begun),
             route(book, begun),
             fault.class.label(),
@@ -94,6 +100,48 @@ pub(super) fn terminal_stops(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
             fault.seq,
         )
     })
+}
+
+/// Whether a call after a terminal fault is approved.
+pub(in crate::judge) fn is_approved(book: &Book<'_>, begun: &Begun<'_>, fault: Fault) -> bool {
+    unapproved(book, begun, fault).is_none()
+}
+
+/// Why a call after a terminal fault is not approved, in words; `None` if it is.
+pub(super) fn unapproved(book: &Book<'_>, begun: &Begun<'_>, fault: Fault) -> Option<String> {
+    let none = || String::new();
+    let Some(approval) = book.approved(begun.request) else { return Some(told(none)) };
+    let on = approval.on.label();
+    if approval.on != fault.class {
+        return Some(told(|| format!(", for which nothing is approved: {on} is not that")));
+    }
+    if approval.route != begun.route {
+        return Some(told(|| format!(", for which {} is approved", book.route_name(approval.route))));
+    }
+    if begun.page.is_some_and(|page| page.approved.is_some()) {
+        return Some(told(|| ", for which one call is approved, and was made".to_owned()));
+    }
+    let account = book.approval_account(approval)?;
+    let refusal = account.refusal(Level::Approval, begun.worst_case, begun.at)?;
+    Some(told(|| format!(", for which too little is approved: {}", refusal.sentence())))
+}
+
+/// What is wrong with an end by a terminal fault: a route is approved after it, and could be called.
+pub(super) fn overlooked(
+    book: &Book<'_>,
+    reply: &Reply,
+    page: &RequestPage,
+    fault: Failure,
+) -> Option<String> {
+    let approval = book.approved(reply.request).filter(|approval| approval.on == fault.class)?;
+    let is_alone = page.legs == 0 && page.barred.is_none() && page.visible.is_none();
+    let is_first = page.approved.is_none() && page.attempts < book.facts.limits.attempts_max;
+    let could_be = is_alone
+        && is_first
+        && !would_blow_a_count(book, page)
+        && book.is_usable(reply.request, approval.route, reply.at);
+    let route = book.route_name(approval.route);
+    could_be.then(|| told(|| format!("although {route} is approved then, and can be called")))
 }
 
 pub(super) fn eligible_only(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {

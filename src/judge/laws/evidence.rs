@@ -70,6 +70,7 @@ impl<'b> Weighed<'b> {
                     | Verdict::Gated { .. }
                     | Verdict::Spent
                     | Verdict::Taken
+                    | Verdict::Unapproved
                     | Verdict::Unaffordable { .. } => false,
                 };
                 usable += 1;
@@ -155,6 +156,7 @@ fn flaw(
         | Verdict::Gated { .. }
         | Verdict::Spent
         | Verdict::Taken
+        | Verdict::Unapproved
         | Verdict::Unaffordable { .. }
             if !truth.reasons.is_empty() =>
         {
@@ -175,6 +177,7 @@ fn flaw(
         }
         Verdict::Taken => book.request(request).is_some_and(|page| book.is_on(page, route)),
         Verdict::Spent => !book.is_unspent(request, route),
+        Verdict::Unapproved => book.approved(request).is_some_and(|approval| approval.route != route),
         Verdict::Unaffordable { level } => {
             let refusal = book.refusal(request, book.worst_case(request, route), at);
             refusal.is_some_and(|refusal| refusal.level == level)
@@ -185,6 +188,7 @@ fn flaw(
         Verdict::Spent => format!("{} was not called often enough to be spent", name()),
         Verdict::Unaffordable { level } => format!("{} is affordable for the {}", name(), level.label()),
         Verdict::Taken => format!("{} has no other leg on it", name()),
+        Verdict::Unapproved => format!("{} needs no approval, or has it", name()),
         Verdict::Excluded { .. } | Verdict::Chosen { .. } | Verdict::Outranked { .. } => String::new(),
     })
 }

@@ -1,5 +1,6 @@
 //! Laws about fuses: what blows stays blown, and it blows only where it must.
 
+use super::calls::unapproved;
 use super::{Begun, Ruling};
 use crate::gateway::{FuseKind, FuseScope, StopReason};
 use crate::judge::book::{Book, Fuse, RequestPage, TaskPage};
@@ -53,9 +54,13 @@ fn overdrawn(limits: &Limits, task: &TaskPage, content: Option<u64>) -> Option<(
 
 /// Whether one more call of a request would blow a fuse, or meets one that is blown.
 pub(super) fn would_blow(book: &Book<'_>, page: &RequestPage) -> bool {
+    book.run.terminal.is_some() || would_blow_a_count(book, page)
+}
+
+/// The same of fuses that count.
+pub(super) fn would_blow_a_count(book: &Book<'_>, page: &RequestPage) -> bool {
     let limits = &book.facts.limits;
-    book.run.terminal.is_some()
-        || limits.calls_per_run.is_some_and(|most| book.run.calls >= most)
+    limits.calls_per_run.is_some_and(|most| book.run.calls >= most)
         || book.task(&page.payer).is_some_and(|task| overdrawn(limits, task, page.content).is_some())
 }
 
@@ -100,9 +105,14 @@ pub(super) fn terminal_fuse_holds(book: &Book<'_>, begun: &Begun<'_>) -> Ruling 
         FuseScope::Run => book.run.terminal,
     };
     let Some(fault) = fault else { return Ruling::Silent };
+    let why = match book.facts.limits.terminal_scope {
+        FuseScope::Run => unapproved(book, begun, fault),
+        FuseScope::Account | FuseScope::Request => Some(String::new()),
+    };
+    let Some(why) = why else { return Ruling::Held };
     Ruling::broken(move || {
         format!(
-            "{} calls {} with {} after {} from {} at {} (entry {})",
+            "{} calls {} with {} after {} from {} at {} (entry {}){why}",
             book.request_name(begun.request),
             book.route_name(begun.route),
             book.credential_name(begun.credential),

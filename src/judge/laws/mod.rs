@@ -17,6 +17,7 @@ mod status;
 mod timers;
 mod waits;
 
+pub(super) use calls::is_approved;
 pub(super) use evidence::{Fit, RefusedWait, Weighed};
 pub(super) use fuses::is_stopped;
 pub(super) use gates::Told;

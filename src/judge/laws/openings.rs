@@ -70,6 +70,7 @@ pub(super) fn reopens(book: &Book<'_>, at: Timestamp, candidates: &[Candidate]) 
             | Verdict::Excluded { .. }
             | Verdict::Spent
             | Verdict::Taken
+            | Verdict::Unapproved
             | Verdict::Unaffordable { .. } => {}
         }
     }

@@ -1,5 +1,6 @@
 //! Laws about the reply, and about what the caller sees.
 
+use super::calls::overlooked;
 use super::fuses::is_stopped;
 use super::openings::{hurried, opens_otherwise};
 use super::{Ruling, told};
@@ -70,8 +71,10 @@ pub(super) fn reply_within_deadline(book: &Book<'_>, reply: &Reply) -> Ruling {
 pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling {
     let Some(page) = book.request(reply.request) else { return Ruling::Silent };
     let Some(fault) = page.stop.or(page.terminal) else { return Ruling::Silent };
-    let others_may_end = page.stop.is_none();
-    let is_met = |class: Class| [page.stop, page.terminal].iter().flatten().any(|met| met.class == class);
+    let others_may_end = page.stop.is_none() || page.approved.is_some();
+    let by_approval = page.last.filter(|_| page.approved.is_some());
+    let met = [page.stop, page.terminal, by_approval];
+    let is_met = |class: Class| met.iter().flatten().any(|met| met.class == class);
     let names_it = match reply.outcome {
         Outcome::Terminal { last } => is_met(last.class),
         Outcome::Truncated { last, .. } => others_may_end || is_met(last.class),
@@ -201,7 +204,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
                 return misnamed(book, page, Some(last));
             }
             let goes_on = !stops(book, last);
-            goes_on.then(|| told(|| format!("with {}, after which the policy goes on", last.class.label())))
+            let flaw = goes_on
+                .then(|| told(|| format!("with {}, after which the policy goes on", last.class.label())));
+            flaw.or_else(|| overlooked(book, reply, page, last))
         }
         Outcome::Exhausted { limit: Limit::Attempts, .. }
             if page.attempts < book.facts.limits.attempts_max =>
@@ -231,6 +236,9 @@ fn untruth(book: &Book<'_>, reply: &Reply, page: &RequestPage) -> Option<String>
             let opens_otherwise = opens_otherwise(book, reply, page, retry_at);
             let flaw = opens_otherwise.or_else(|| hurried(book, reply, page, retry_at));
             flaw.or_else(|| unstopped(book, page, last))
+        }
+        Outcome::Stopped { reason: StopReason::Terminal(fault), last } => {
+            overlooked(book, reply, page, fault).or_else(|| misnamed(book, page, last))
         }
         Outcome::Stopped { last, .. } => misnamed(book, page, last),
         Outcome::NoEligibleRoute => None,

@@ -1,4 +1,4 @@
-//! Money and tokens at four levels: one attempt, the request, the task, the tenant's window. Work is stopped
+//! Money and tokens at several levels: one attempt, the request, the task, what was approved, the tenant's window. Work is stopped
 //! *before* the call: the worst case is reserved, then settled at what was used.
 //!
 //! ```text
@@ -33,6 +33,8 @@ pub enum Level {
     Request,
     /// All requests of a task.
     Task,
+    /// All calls that an approval allows.
+    Approval,
     /// All requests of a tenant in the current window.
     Tenant,
 }
@@ -88,6 +90,8 @@ pub struct Scopes {
     pub request: AccountId,
     /// The task's, if it belongs to one.
     pub task: Option<AccountId>,
+    /// That of the approval that allows it, if it needs one.
+    pub approval: Option<AccountId>,
     /// The tenant's, if it has one.
     pub tenant: Option<AccountId>,
 }
@@ -194,6 +198,7 @@ impl Level {
             Level::Attempt => "attempt",
             Level::Request => "request",
             Level::Task => "task",
+            Level::Approval => "approval",
             Level::Tenant => "tenant",
         }
     }
@@ -234,7 +239,9 @@ impl Ledger {
         if let Some(account) = self.account(scopes.request) {
             fits(Level::Request, &account.current, wanted, account.cap)?;
         }
-        for (level, id) in [(Level::Task, scopes.task), (Level::Tenant, scopes.tenant)] {
+        let others =
+            [(Level::Task, scopes.task), (Level::Approval, scopes.approval), (Level::Tenant, scopes.tenant)];
+        for (level, id) in others {
             if let Some(account) = id.and_then(|id| self.account(id)) {
                 fits(level, &account.page(now), wanted, account.cap)?;
             }
@@ -258,7 +265,7 @@ impl Ledger {
         if let Some(account) = self.account(scopes.request) {
             room = room.least(account.current.room(account.cap)?);
         }
-        for id in [scopes.task, scopes.tenant].into_iter().flatten() {
+        for id in [scopes.task, scopes.approval, scopes.tenant].into_iter().flatten() {
             if let Some(account) = self.account(id) {
                 room = room.least(account.page(now).room(account.cap)?);
             }
@@ -278,11 +285,11 @@ impl Ledger {
         debug_assert!(self.quote(now, scopes, wanted).is_ok(), "what is held was allowed at this instant");
         let held = if self.mode == Reserve::Reserve { wanted } else { Amount::ZERO };
         let mut window = 0;
-        for id in [Some(scopes.request), scopes.task, scopes.tenant].into_iter().flatten() {
+        for id in [Some(scopes.request), scopes.task, scopes.approval, scopes.tenant].into_iter().flatten() {
             if let Some(account) = self.account_mut(id) {
                 account.turn(now);
                 account.current.held = account.current.held.plus(held);
-                // Only a tenant's account, the last of the three, has windows.
+                // Only a tenant's account, the last of the four, has windows.
                 window = account.current.window;
             }
         }
@@ -325,8 +332,8 @@ impl Ledger {
     /// The pages that a hold stands on. A page that is gone (its window is over and nothing else was held) is
     /// skipped: no cap depends on it any more.
     fn pages(&mut self, hold: &Hold, change: impl Fn(&mut Page)) {
-        let Scopes { request, task, tenant } = hold.scopes;
-        for (id, window) in [(Some(request), 0), (task, 0), (tenant, hold.window)] {
+        let Scopes { request, task, approval, tenant } = hold.scopes;
+        for (id, window) in [(Some(request), 0), (task, 0), (approval, 0), (tenant, hold.window)] {
             if let Some(account) = id.and_then(|id| self.account_mut(id)) {
                 account.change(window, &change);
             }
@@ -375,7 +382,7 @@ mod tests {
     fn one_request(mode: Reserve, cap: Amount) -> (Ledger, Scopes) {
         let mut ledger = Ledger::new(mode, Amount::MAX);
         let request = ledger.open(cap, None);
-        (ledger, Scopes { request, task: None, tenant: None })
+        (ledger, Scopes { request, task: None, approval: None, tenant: None })
     }
 
     #[test]
@@ -434,7 +441,7 @@ mod tests {
         let mut ledger = Ledger::new(Reserve::Reserve, Amount::MAX);
         let request = ledger.open(Amount::MAX, None);
         let tenant = ledger.open(capped(100), Some(Duration::from_secs(60)));
-        let scopes = Scopes { request, task: None, tenant: Some(tenant) };
+        let scopes = Scopes { request, task: None, approval: None, tenant: Some(tenant) };
         let hold = ledger.reserve(NOW, &scopes, cents(100)).unwrap();
         let later = Timestamp::ZERO.after(Duration::from_secs(60));
         assert!(ledger.quote(Timestamp::from_nanos(later.nanos() - 1), &scopes, cents(1)).is_err());

@@ -62,6 +62,7 @@ impl<S: Sink> Teller<'_, S> {
             }
             Verdict::Spent => self.word(Field::Verdict, "spent"),
             Verdict::Taken => self.word(Field::Verdict, "taken"),
+            Verdict::Unapproved => self.word(Field::Verdict, "unapproved"),
             Verdict::Unaffordable { level } => {
                 self.word(Field::Verdict, "unaffordable");
                 self.word(Field::Level, level.label());

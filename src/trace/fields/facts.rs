@@ -39,6 +39,12 @@ impl<S: Sink> Teller<'_, S> {
                 self.count(Field::QuotaUsed, quota.used);
             }
             Declared::Route(id) => self.offer(id),
+            Declared::Approval(id) => {
+                let approval = self.catalog.approvals[usize::from(id)];
+                self.route(approval.route);
+                self.word(Field::Class, approval.on.label());
+                self.money(Field::Cap, approval.cost_max);
+            }
         }
     }
 

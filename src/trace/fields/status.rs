@@ -81,6 +81,11 @@ impl<S: Sink> Teller<'_, S> {
                 self.name(Field::Tenant, tenant.name);
                 tenant.cap
             }
+            Purse::Approval(at) => {
+                let approval = self.catalog.approvals[usize::from(at)];
+                self.route(approval.route);
+                Amount { money: approval.cost_max, tokens: u64::MAX }
+            }
         }
     }
 

@@ -114,6 +114,7 @@ pub(crate) fn limited() -> Catalog {
     });
     let own = catalog.machines.breaker.clone().expect("it was just stated");
     catalog.machines.own_breakers = vec![(BreakerId(1), own)];
+    catalog.approvals = vec![Approval { on: Class::Funds, route: FALLBACK, cost_max: cents(2_000) }];
     catalog.routes[1].profile = Profile {
         calls_per_route_max: Some(7),
         backoff: catalog.limits.backoff,
@@ -126,7 +127,9 @@ pub(crate) fn limited() -> Catalog {
 pub(crate) fn declared(observer: &mut impl Observer) {
     let mut stage = Stage::new(observer);
     preamble(&mut stage);
-    stage.first(Timestamp::ZERO, What::Declared(Declared::Breaker(BreakerId(1))));
+    for declared in [Declared::Breaker(BreakerId(1)), Declared::Approval(0)] {
+        stage.first(Timestamp::ZERO, What::Declared(declared));
+    }
 }
 
 /// A third task of a kind begins, and two others end.
@@ -187,6 +190,7 @@ fn odd_verdicts<O: Observer>(stage: &mut Stage<'_, O>, catalog: &Catalog) {
         Verdict::Gated { gate: Gate::Fuse(denied), retry_at: None },
         Verdict::Spent,
         Verdict::Taken,
+        Verdict::Unapproved,
         Verdict::Unaffordable { level: Level::Tenant },
         Verdict::Chosen { by: None },
     ];

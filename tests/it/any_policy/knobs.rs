@@ -77,6 +77,32 @@ const PROFILE: Menu = &[
     ("breaker.close_after", &["2", "1"]),
 ];
 
+/// What is approved after faults of each class.
+const APPROVED: [(&str, Menu); 2] = [("funds", APPROVAL), ("auth", APPROVAL)];
+
+const APPROVAL: Menu = &[
+    ("route", &["\"r0\"", "\"r1\"", "\"r2\""]),
+    ("cost_max", &["\"$0.05\"", "\"$0\"", "\"$5\""]),
+    ("cost_max", &["\"$0.02\"", "\"$0.30\""]),
+];
+
+/// Approvals of some of the first `routes` routes; what lacks its budget is none.
+pub(super) fn approvals(routes: usize, drawn: &[Choices; 2]) -> String {
+    let is_there = |line: &&str| (0..routes).any(|at| line.contains(&format!("\"r{at}\"")));
+    let one = |((class, menu), drawn): ((&str, Menu), &Choices)| {
+        let lines = chosen(menu, drawn);
+        let route = lines.lines().find(|line| line.starts_with("route")).filter(is_there)?;
+        let cost = lines.lines().find(|line| line.starts_with("cost_max"))?;
+        Some(format!("{{ on = \"{class}\", {route}, {cost} }}"))
+    };
+    let some: Vec<String> = APPROVED.into_iter().zip(drawn).filter_map(one).collect();
+    if some.is_empty() {
+        String::new()
+    } else {
+        format!("policy.approved_failover = [{}]\n", some.join(", "))
+    }
+}
+
 /// A profile for the routes of `provider` over this policy, without what would be dead in it.
 pub(super) fn profile(provider: &str, drawn: &Choices, policy: &str) -> String {
     let says = |text: &str| policy.contains(text);
@@ -97,7 +123,7 @@ static KNOWN: LazyLock<Vec<(String, Vec<String>)>> = LazyLock::new(|| {
     let of_one_value = |path: &str| !COMPOSED.iter().any(|(table, _)| path.contains(table));
     let mut known: Vec<(String, Vec<String>)> = knobs()
         .iter()
-        .filter(|knob| knob.path.starts_with("policy.") && !is_of_a_profile(knob) && of_one_value(&knob.path))
+        .filter(|knob| knob.path.starts_with("policy.") && !is_of_a_list(knob) && of_one_value(&knob.path))
         .map(|knob| (knob.path.clone(), right_values(knob)))
         .filter(|(_, values)| !values.is_empty())
         .collect();
@@ -119,9 +145,9 @@ pub(super) fn policy(busy: &Choices, any: &Choices) -> String {
     text
 }
 
-/// A profile is drawn as a whole.
-fn is_of_a_profile(knob: &Knob) -> bool {
-    knob.path.starts_with("policy.profile[]")
+/// A profile and an approval are drawn as a whole.
+fn is_of_a_list(knob: &Knob) -> bool {
+    knob.path.contains("[]")
 }
 
 /// Values of a knob that break no law by themselves, from the absurdly small to the absurdly large.
@@ -158,7 +184,7 @@ fn every_knob_has_a_right_value() {
             || BUSY.iter().any(|known| known.0 == path)
     };
     let knobs = knobs();
-    let singly = knobs.iter().filter(|knob| !is_of_a_profile(knob));
+    let singly = knobs.iter().filter(|knob| !is_of_a_list(knob));
     let paths = singly.map(|knob| knob.path.as_str()).filter(|path| path.starts_with("policy."));
     let missing: Vec<&str> = paths.filter(|path| !drawn(path)).collect();
     assert_eq!(missing, ["policy.dialect_lines", "policy.ranking.order"], "only lists are not drawn");

@@ -1,6 +1,6 @@
 //! A random world as a scenario file: whatever can be declared, done and ordered, on up to four routes.
 
-use super::knobs::{policy, profile};
+use super::knobs::{approvals, policy, profile};
 use super::menu::{Choices, Menu, braced, choices, chosen};
 use faultlab::policy::taxonomy::{Hint, Scope};
 use faultlab::sim::Setup;
@@ -15,6 +15,7 @@ pub(super) struct World {
     busy: Choices,
     any: Choices,
     profile: Choices,
+    approved: [Choices; 2],
     parties: Choices,
     routes: Vec<Route>,
     requests: Vec<Request>,
@@ -59,13 +60,13 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let route = (choices(5), choices(2), vec(reply(), 1..4), vec((choices(3), reply()), 0..3));
     let route = route.prop_map(|(keys, cancel, replies, faults)| Route { keys, cancel, replies, faults });
     let job = (choices(4), vec((choices(3), request(4)), 1..4)).prop_map(|(keys, steps)| Job { keys, steps });
-    let policy = (choices(14), choices(4), choices(4), choices(3));
+    let policy = (choices(14), choices(4), choices(4), [choices(4), choices(4)], choices(3));
     let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
     let pairs = |most| vec(any::<(Index, Index)>(), 0..most);
     let rest = (vec(choices(5), 0..3), pairs(5), pairs(3), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
         |(
-            (busy, any, profile, parties),
+            (busy, any, profile, approved, parties),
             routes,
             (requests, arrivals, jobs),
             (quotas, orders, twists, seed),
@@ -73,6 +74,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             busy,
             any,
             profile,
+            approved,
             parties,
             routes,
             requests,
@@ -320,6 +322,7 @@ impl World {
         if self.routes.iter().any(Route::is_of_acme) {
             t.push_str(&profile("acme", &self.profile, &policy));
         }
+        t.push_str(&approvals(self.routes.len(), &self.approved));
         for (key, project) in [("key-a", "ours"), ("key-b", "ours"), ("key-c", "theirs")] {
             let _ = write!(t, "\n[[credential]]\nname = \"{key}\"\nproject = \"{project}\"\n");
         }
