@@ -8,12 +8,12 @@ use super::policy::{Policy, Ranking, Registry, Route};
 use super::status::Status;
 use super::stops::Stops;
 use super::waits::{Wait, Waits};
-use crate::policy::breaker::{Breaker, Permit, Sample};
+use crate::policy::breaker::{self, Admission, Breaker, Permit, Sample, Transition};
 use crate::policy::concurrency::Slots;
 use crate::policy::cooldown::{Bench, Cooldowns};
-use crate::policy::health::{self, Health, State};
+use crate::policy::health::{self, Health, Move, State};
 use crate::policy::latency::Latencies;
-use crate::policy::ranking::{Key, Standing};
+use crate::policy::ranking::Key;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Scope};
 use crate::units::{
@@ -25,7 +25,11 @@ use crate::units::{
 pub(super) struct Fleet {
     /// One a fault domain; none if the policy has no breaker.
     breakers: Vec<Breaker>,
+    /// How many of them are not closed.
+    ajar: u32,
     healths: Vec<Health>,
+    /// How many of them are not healthy.
+    unwell: u32,
     health: health::Config,
     cooldowns: Cooldowns,
     /// One a route; none if the policy never asks.
@@ -67,7 +71,9 @@ impl Fleet {
                 .iter()
                 .flat_map(|shared| (0..registry.breakers).map(move |id| breaker(id, shared)))
                 .collect(),
+            ajar: 0,
             healths: vec![Health::default(); usize::from(registry.healths)],
+            unwell: 0,
             health: policy.health,
             cooldowns: Cooldowns::new(policy.cooldown.again),
             latencies: vec![Latencies::default(); measured],
@@ -85,6 +91,16 @@ impl Fleet {
     #[inline]
     pub(super) fn is_closed(&self, route: &Route) -> bool {
         self.breakers.get(route.breaker.index()).is_none_or(Breaker::is_closed)
+    }
+
+    /// Whether every breaker lets every call through.
+    pub(super) const fn are_closed(&self) -> bool {
+        self.ajar == 0
+    }
+
+    /// Whether every health state is healthy.
+    pub(super) const fn are_well(&self) -> bool {
+        self.unwell == 0
     }
 
     /// The credential that a call to the route would use at `now`: the first that is free, those whose quota has
@@ -169,16 +185,23 @@ impl Fleet {
         health.until().filter(|until| *until > at)
     }
 
-    /// Fills in how a route stands, as far as the fleet knows.
-    #[inline]
-    pub(super) fn fill(&self, standing: &mut Standing, ranking: &Ranking, id: RouteId, route: &Route) {
-        standing.set(Key::Health, sickness(&self.healths[route.health.index()]));
-        standing.set(Key::QueueDepth, u64::from(self.in_flight.used(id.index())));
-        standing.set(Key::Quality, u64::from(u32::MAX - route.quality));
-        if ranking.order.compares(Key::LatencyP95) {
-            let p95 = self.p95(ranking, id, route);
-            standing.set(Key::LatencyP95, p95.nanos() / ranking.latency_step.nanos().max(1));
+    /// Health as a number: the state, then among unhealthy ones the failures in a row, then who was heard of last
+    /// in milliseconds (the stalest comes first).
+    pub(super) fn sickness(&self, route: &Route) -> u64 {
+        let health = &self.healths[route.health.index()];
+        match health.state() {
+            State::Healthy => 0,
+            State::Degraded => 1 << 60,
+            State::Unhealthy => {
+                let failures = u64::from(health.failures().min(0xffff));
+                2 << 60 | failures << 44 | (health.last().nanos() / 1_000_000).min((1 << 44) - 1)
+            }
         }
+    }
+
+    /// Calls in flight on a route.
+    pub(super) fn in_flight(&self, id: RouteId) -> u32 {
+        self.in_flight.used(id.index())
     }
 
     /// A draw for a request's next call on a route: the smallest of all wins, and more weight makes it smaller.
@@ -200,12 +223,10 @@ impl Fleet {
         self.in_flight.take(id.index());
         let breaker = self.breakers.get_mut(route.breaker.index())?;
         let (admission, transition) = breaker.admit(now);
-        if let Some(transition) = transition {
-            out.decide(Decision::BreakerMoved { breaker: route.breaker, transition });
-        }
+        self.tell_breaker(route.breaker, transition, out);
         match admission {
-            crate::policy::breaker::Admission::Admitted(permit) => Some(permit),
-            crate::policy::breaker::Admission::Refused { .. } => {
+            Admission::Admitted(permit) => Some(permit),
+            Admission::Refused { .. } => {
                 unreachable!("a breaker that permits admits")
             }
         }
@@ -251,11 +272,9 @@ impl Fleet {
             breaker_failures: failures,
             health_failures: health.failures(),
         });
-        if let Some(transition) = transition {
-            out.decide(Decision::BreakerMoved { breaker: route.breaker, transition });
-        }
+        self.tell_breaker(route.breaker, transition, out);
         if let Some(moved) = moved {
-            out.decide(Decision::HealthMoved { health: route.health, moved });
+            self.tell_health(route.health, moved, out);
             match moved.until {
                 Some(until) => waits.set(Wait::Health(route.health), until),
                 None => waits.clear(Wait::Health(route.health)),
@@ -269,10 +288,25 @@ impl Fleet {
     }
 
     /// A health state's cooldown is over.
-    pub(super) fn cool(&mut self, now: Timestamp, health: crate::units::HealthId, out: &mut Effects) {
+    pub(super) fn cool(&mut self, now: Timestamp, health: HealthId, out: &mut Effects) {
         if let Some(moved) = self.healths[health.index()].wake(now) {
-            out.decide(Decision::HealthMoved { health, moved });
+            self.tell_health(health, moved, out);
         }
+    }
+
+    /// Tells a move of a breaker, if it is one.
+    fn tell_breaker(&mut self, breaker: BreakerId, moved: Option<Transition>, out: &mut Effects) {
+        let Some(transition) = moved else { return };
+        let is_ajar = |state| u32::from(state != breaker::State::Closed);
+        self.ajar = self.ajar + is_ajar(transition.to) - is_ajar(transition.from);
+        out.decide(Decision::BreakerMoved { breaker, transition });
+    }
+
+    /// Tells a move of a health state.
+    fn tell_health(&mut self, health: HealthId, moved: Move, out: &mut Effects) {
+        let is_unwell = |state| u32::from(state != State::Healthy);
+        self.unwell = self.unwell + is_unwell(moved.to) - is_unwell(moved.from);
+        out.decide(Decision::HealthMoved { health, moved });
     }
 
     /// Benches what a failure concerns; whether that is news.
@@ -300,14 +334,13 @@ impl Fleet {
                 }
             }
             Command::ResetBreaker(breaker) => {
-                if let Some(transition) = self.breakers.get_mut(breaker.index()).and_then(|b| b.reset(now)) {
-                    out.decide(Decision::BreakerMoved { breaker, transition });
-                }
+                let transition = self.breakers.get_mut(breaker.index()).and_then(|b| b.reset(now));
+                self.tell_breaker(breaker, transition, out);
             }
             Command::ResetHealth(health) => {
                 waits.clear(Wait::Health(health));
                 if let Some(moved) = self.healths[health.index()].reset(now) {
-                    out.decide(Decision::HealthMoved { health, moved });
+                    self.tell_health(health, moved, out);
                 }
             }
             Command::Show => {}
@@ -360,18 +393,5 @@ pub(super) fn concerned(
         Scope::Project => Some(Bench::Project(project)),
         Scope::Model => Some(Bench::Model(project, route.model)),
         Scope::Provider => Some(Bench::Provider(route.provider)),
-    }
-}
-
-/// Health as a number: the state, then among unhealthy ones the failures in a row, then who was heard of last
-/// in milliseconds (the stalest comes first).
-fn sickness(health: &Health) -> u64 {
-    match health.state() {
-        State::Healthy => 0,
-        State::Degraded => 1 << 60,
-        State::Unhealthy => {
-            let failures = u64::from(health.failures().min(0xffff));
-            2 << 60 | failures << 44 | (health.last().nanos() / 1_000_000).min((1 << 44) - 1)
-        }
     }
 }

@@ -28,6 +28,7 @@ mod retry;
 mod seek;
 mod status;
 mod stops;
+mod view;
 mod waits;
 
 pub use action::*;
@@ -66,7 +67,7 @@ pub struct Gateway {
     calls: Calls,
     waits: Waits,
     /// Reused by every look at the routes.
-    contest: seek::Contest,
+    found: seek::Found,
     screening: seek::Screening,
 }
 
@@ -90,7 +91,7 @@ impl Gateway {
             requests: Requests::default(),
             calls: Calls::default(),
             waits: Waits::default(),
-            contest: seek::Contest::default(),
+            found: seek::Found::default(),
             screening: seek::Screening::default(),
             policy,
             registry,

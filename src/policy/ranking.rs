@@ -1,6 +1,6 @@
 //! Preferences among the routes that may be used: a total order, and the reason for it.
 
-use std::cmp::Ordering;
+use crate::units::RouteId;
 
 /// What routes are compared by. Smaller is better for each: quality is turned around by who fills it in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -59,32 +59,6 @@ impl Key {
     }
 }
 
-/// How one route stands: a number a key, smaller is better.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Standing {
-    values: [u64; KEYS],
-}
-
-impl Standing {
-    /// The standing with `value` for `key`.
-    #[inline]
-    pub const fn with(mut self, key: Key, value: u64) -> Standing {
-        self.set(key, value);
-        self
-    }
-
-    /// Makes `value` the number for `key`.
-    #[inline]
-    pub const fn set(&mut self, key: Key, value: u64) {
-        self.values[key as usize] = value;
-    }
-
-    /// The number for `key`.
-    pub const fn get(&self, key: Key) -> u64 {
-        self.values[key as usize]
-    }
-}
-
 /// The order of the keys between [`Key::Tries`] and [`Key::Order`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Order {
@@ -120,23 +94,93 @@ impl Order {
         self.mask >> key as u16 & 1 == 1
     }
 
-    /// Which of two standings is better, and the key that decides.
-    pub fn compare(&self, a: &Standing, b: &Standing) -> (Ordering, Key) {
-        match self.difference(a, b) {
-            Some(at) => (a.get(self.keys[at]).cmp(&b.get(self.keys[at])), self.keys[at]),
-            None => (Ordering::Equal, Key::Order),
-        }
+    /// All keys, most important first.
+    pub fn keys(&self) -> impl Iterator<Item = Key> {
+        self.keys[..self.used].iter().copied()
+    }
+}
+
+/// Routes that are held against each other, key by key: who is not among the best by a key is out by it.
+#[derive(Debug, Default)]
+pub struct Contest {
+    /// Who is still in comes first, then who was out last.
+    routes: Vec<RouteId>,
+    /// The keys that put somebody out, and how many were still in afterwards.
+    rounds: Vec<(Key, usize)>,
+}
+
+/// Those of a contest who tie by all keys before the one that is compared.
+#[derive(Debug)]
+pub struct Round<'c> {
+    routes: &'c mut [RouteId],
+}
+
+impl Contest {
+    /// Forgets everybody, keeps the memory.
+    pub fn clear(&mut self) {
+        self.routes.clear();
     }
 
-    /// The place of the first key by which two standings differ, from zero.
+    /// One more route.
+    pub fn enter(&mut self, route: RouteId) {
+        self.routes.push(route);
+    }
+
+    /// All these routes.
+    pub fn enter_all(&mut self, routes: &[RouteId]) {
+        self.routes.extend_from_slice(routes);
+    }
+
+    /// The best route, and the last key that put another out; `None` if it was the only one. `compare` plays the round
+    /// of a key ([`Round::by`]); nobody is asked how a route stands that is out.
     #[inline]
-    pub fn difference(&self, a: &Standing, b: &Standing) -> Option<usize> {
-        self.keys[..self.used].iter().position(|key| a.get(*key) != b.get(*key))
+    pub fn decide(
+        &mut self,
+        keys: impl Iterator<Item = Key>,
+        compare: impl Fn(Key, Round<'_>) -> usize,
+    ) -> Option<(RouteId, Option<Key>)> {
+        self.rounds.clear();
+        let mut left = self.routes.len();
+        for key in keys {
+            if left <= 1 {
+                break;
+            }
+            let best = compare(key, Round { routes: &mut self.routes[..left] });
+            if best < left {
+                self.rounds.push((key, best));
+                left = best;
+            }
+        }
+        let by = self.rounds.last().map(|(key, _)| *key);
+        self.routes.first().map(|best| (*best, by))
     }
 
-    /// The key that is compared in this place.
-    pub fn key(&self, place: usize) -> Key {
-        self.keys[place]
+    /// After a decision: everybody but the best, and which key put each out.
+    pub fn others(&self) -> impl Iterator<Item = (RouteId, Key)> {
+        let ends = std::iter::once(self.routes.len()).chain(self.rounds.iter().map(|(_, left)| *left));
+        self.rounds
+            .iter()
+            .zip(ends)
+            .flat_map(|((key, left), end)| self.routes[*left..end].iter().map(|route| (*route, *key)))
+    }
+}
+
+impl Round<'_> {
+    /// Holds them against each other by a number, smaller is better. How many are the best; they come first now.
+    #[inline]
+    pub fn by(self, number: impl Fn(RouteId) -> u64) -> usize {
+        let (mut least, mut best) = (u64::MAX, 0);
+        for at in 0..self.routes.len() {
+            let number = number(self.routes[at]);
+            if number < least {
+                (least, best) = (number, 0);
+            }
+            if number == least {
+                self.routes.swap(best, at);
+                best += 1;
+            }
+        }
+        best
     }
 }
 
@@ -144,20 +188,60 @@ impl Order {
 mod tests {
     use super::*;
 
+    /// Who is best of routes with these values, by which key, and by which the others are out, in file order.
+    fn decided(order: &Order, routes: &[&[(Key, u64)]]) -> (usize, Option<Key>, Vec<(usize, Key)>) {
+        let mut contest = Contest::default();
+        (0..routes.len() as u16).for_each(|route| contest.enter(RouteId(route)));
+        let of = |key: Key, route: RouteId| {
+            let known = routes[route.index()].iter().find(|(of, _)| *of == key);
+            known.map_or(if key == Key::Order { u64::from(route.0) } else { 0 }, |(_, value)| *value)
+        };
+        let (best, by) = contest.decide(order.keys(), |key, round| round.by(|route| of(key, route))).unwrap();
+        let mut others: Vec<_> = contest.others().map(|(route, key)| (route.index(), key)).collect();
+        others.sort();
+        (best.index(), by, others)
+    }
+
     #[test]
     fn health_outranks_price_and_says_so() {
-        let sick_and_cheap = Standing::default().with(Key::Health, 2).with(Key::Price, 1);
-        let well_and_dear = Standing::default().with(Key::Price, 9);
-        let order = Order::default();
-        assert_eq!(order.compare(&well_and_dear, &sick_and_cheap), (Ordering::Less, Key::Health));
+        let (sick_and_cheap, well_and_dear) =
+            ([(Key::Health, 2), (Key::Price, 1)], [(Key::Health, 0), (Key::Price, 9)]);
+        let best = |order: &Order| decided(order, &[&sick_and_cheap, &well_and_dear]);
+        assert_eq!(best(&Order::default()), (1, Some(Key::Health), vec![(0, Key::Health)]));
         let price_first = Order::new(&[Key::Price, Key::Health]);
-        assert_eq!(price_first.compare(&sick_and_cheap, &well_and_dear), (Ordering::Less, Key::Price));
+        assert_eq!(best(&price_first), (0, Some(Key::Price), vec![(1, Key::Price)]));
     }
 
     #[test]
     fn a_route_not_yet_tried_comes_first_whatever_the_preferences() {
-        let tried = Standing::default().with(Key::Tries, 1);
-        let sick = Standing::default().with(Key::Health, 2);
-        assert_eq!(Order::new(&[Key::Health]).compare(&sick, &tried), (Ordering::Less, Key::Tries));
+        let (tried, sick) = ([(Key::Tries, 1)], [(Key::Health, 2)]);
+        let best = decided(&Order::new(&[Key::Health]), &[&tried, &sick]);
+        assert_eq!(best, (1, Some(Key::Tries), vec![(0, Key::Tries)]));
+    }
+
+    #[test]
+    fn the_only_one_is_chosen_by_nothing_and_nobody_is_chosen_of_none() {
+        assert_eq!(decided(&Order::default(), &[&[(Key::Price, 7)]]), (0, None, vec![]));
+        assert_eq!(Contest::default().decide(Order::default().keys(), |_, round| round.by(|_| 0)), None);
+    }
+
+    #[test]
+    fn each_is_out_by_the_first_key_in_which_it_differs_from_the_best() {
+        use proptest::prelude::*;
+        let keys = [Key::Health, Key::QueueDepth, Key::Price];
+        let order = Order::new(&keys);
+        proptest!(|(rows in proptest::collection::vec([0u64..3, 0u64..3, 0u64..3], 1..7))| {
+            let rows: Vec<Vec<(Key, u64)>> = rows.iter().map(|row| keys.into_iter().zip(*row).collect()).collect();
+            let (best, by, others) = decided(&order, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let least = rows.iter().enumerate().min_by_key(|(at, row)| (row.iter().map(|(_, n)| *n).collect::<Vec<_>>(), *at));
+            prop_assert_eq!(best, least.unwrap().0);
+            prop_assert_eq!(others.len() + 1, rows.len());
+            for (other, key) in &others {
+                let differs = rows[best].iter().zip(&rows[*other]).find(|(a, b)| a != b);
+                prop_assert_eq!(*key, differs.map_or(Key::Order, |(a, _)| a.0));
+            }
+            let place = |key: &Key| order.keys().position(|other| other == *key);
+            prop_assert_eq!(by, others.iter().map(|(_, key)| *key).max_by_key(place));
+        });
     }
 }
