@@ -16,6 +16,7 @@ use crate::sim::{Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
 
 impl Observer for Judge<'_> {
+    #[inline(always)]
     fn entry(&mut self, entry: &Entry<'_>) {
         self.watch.look(entry);
         self.laws.entry(&self.book, entry);
@@ -151,6 +152,7 @@ impl Judge<'_> {
         self.book.consider(request, weighed.chosen, weighed.reopens, entry.at);
     }
 
+    #[inline(always)]
     fn acted(&mut self, entry: &Entry<'_>, action: &Action) {
         match action {
             Action::Call(call) => self.called(entry, call),
@@ -195,6 +197,7 @@ impl Judge<'_> {
         self.book.go_to(reply.request, Phase::Replied);
     }
 
+    #[inline(always)]
     fn decided(&mut self, entry: &Entry<'_>, decision: &Decision) {
         match *decision {
             Decision::Reserved { request, route, amount, window } => {

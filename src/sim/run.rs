@@ -69,6 +69,9 @@ pub(super) struct Scribe<'o, O: Observer> {
 }
 
 impl<O: Observer> Scribe<'_, O> {
+    /// Inlined, and so is the first turn of an observer: each place that writes knows what it writes, and need not have
+    /// it asked of the entry.
+    #[inline(always)]
     pub(super) fn write(&mut self, at: Timestamp, cause: Option<u64>, what: What<'_>) -> u64 {
         self.at = at;
         let seq = self.seq;
