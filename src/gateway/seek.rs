@@ -196,9 +196,9 @@ impl Gateway {
             }
             if let Some((route, by)) = best {
                 candidates[route.index()].verdict = Verdict::Chosen { by };
-                for (other, by) in found.callable.others() {
+                found.callable.others().for_each(|(other, by)| {
                     candidates[other.index()].verdict = Verdict::Outranked { by };
-                }
+                });
             }
             out.list.push(Effect::Consider { request: id, first: first as u32, count });
         }

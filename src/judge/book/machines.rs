@@ -3,7 +3,7 @@
 
 use crate::gateway::{Action, Decision, Freshness};
 use crate::policy::breaker::{Admission, Breaker, Era, Sample, State, Transition};
-use crate::policy::health::{Health, Move};
+use crate::policy::health::{self, Health, Move};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, What};
@@ -17,6 +17,8 @@ pub struct Machines {
     healths: Vec<Health>,
     /// How many breakers are not closed.
     ajar: u32,
+    /// How many health states are not healthy.
+    unwell: u32,
     /// The moves that must be told next, and the one that was told before the call that makes it.
     breaker_due: Option<(BreakerId, Transition)>,
     health_due: Option<(HealthId, Move)>,
@@ -60,6 +62,7 @@ impl Machines {
             breakers: breakers.map(|config| Breaker::new(config, Timestamp::ZERO)).collect(),
             healths: vec![Health::default(); facts.healths.len()],
             ajar: 0,
+            unwell: 0,
             breaker_due: None,
             health_due: None,
             announced: None,
@@ -81,6 +84,21 @@ impl Machines {
     #[inline]
     pub const fn are_closed(&self) -> bool {
         self.ajar == 0
+    }
+
+    /// Whether every health state is healthy.
+    #[inline]
+    pub const fn are_well(&self) -> bool {
+        self.unwell == 0
+    }
+
+    /// A health state moved, or did not: what must be told of it next.
+    fn turn_health(&mut self, id: HealthId, moved: Option<Move>) {
+        if let Some(Move { from, to, .. }) = moved {
+            let is_unwell = |state| u32::from(state != health::State::Healthy);
+            self.unwell = self.unwell + is_unwell(to) - is_unwell(from);
+        }
+        self.health_due = moved.map(|moved| (id, moved));
     }
 
     /// A breaker moved.
@@ -133,11 +151,10 @@ impl Machines {
         let mut health_failures = 0;
         if let Some(machine) = self.healths.get_mut(health.index()) {
             is_stale |= machine.is_stale(begun);
-            if !is_stale {
-                let moved = machine.record(at, begun, &facts.machines.health, signal);
-                self.health_due = moved.map(|moved| (health, moved));
-            }
+            let moved =
+                if is_stale { None } else { machine.record(at, begun, &facts.machines.health, signal) };
             health_failures = machine.failures();
+            self.turn_health(health, moved);
         }
         let standing = if is_stale { Freshness::Stale } else { Freshness::Fresh };
         Reckoned { class, signal, standing, breaker_failures, health_failures }
@@ -146,7 +163,7 @@ impl Machines {
     /// The cooldown of a health state is over.
     pub(super) fn wake(&mut self, at: Timestamp, id: HealthId) {
         let moved = self.healths.get_mut(id.index()).and_then(|health| health.wake(at));
-        self.health_due = moved.map(|moved| (id, moved));
+        self.turn_health(id, moved);
     }
 
     /// An operator resets a breaker.
@@ -159,7 +176,7 @@ impl Machines {
     /// An operator resets a health state.
     pub(super) fn reset_health(&mut self, at: Timestamp, id: HealthId) {
         let moved = self.healths.get_mut(id.index()).and_then(|health| health.reset(at));
-        self.health_due = moved.map(|moved| (id, moved));
+        self.turn_health(id, moved);
     }
 
     /// A move of a breaker is told. Whether it is due; one that is not may be that of the call that follows.

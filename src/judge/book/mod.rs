@@ -88,6 +88,8 @@ struct Demand {
     envelope: Envelope,
     /// How many routes it excludes.
     ineligible: u32,
+    /// The dearest worst case on the others.
+    dearest: Money,
 }
 
 /// What is true of a route for a request, whatever the gateway says.
@@ -293,15 +295,16 @@ impl<'a> Book<'a> {
     #[inline]
     pub fn affords(&self, page: Option<&RequestPage>, wanted: Amount, at: Timestamp) -> bool {
         let limit = self.facts.limits.attempt_max;
-        let fits_accounts = |page: &RequestPage| {
-            let task = self.task(&page.payer).map(|task| &task.account);
-            let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
-            page.account.admits(wanted, at)
-                && task.is_none_or(|account| account.admits(wanted, at))
-                && self.approval_of(page).is_none_or(|account| account.admits(wanted, at))
-                && tenant.is_none_or(|account| account.admits(wanted, at))
-        };
-        wanted.money <= limit.money && wanted.tokens <= limit.tokens && page.is_none_or(fits_accounts)
+        if wanted.money > limit.money || wanted.tokens > limit.tokens {
+            return false;
+        }
+        let Some(page) = page else { return true };
+        let task = self.task(&page.payer).map(|task| &task.account);
+        let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
+        page.account.admits(wanted, at)
+            && task.is_none_or(|account| account.admits(wanted, at))
+            && self.approval_of(page).is_none_or(|account| account.admits(wanted, at))
+            && tenant.is_none_or(|account| account.admits(wanted, at))
     }
 
     /// What stands against the cap of a level at `at`, and the cap; `None` if the request has no such account.
@@ -399,24 +402,26 @@ impl<'a> Book<'a> {
             && self.refusal(id, self.worst_case(id, route), at).is_none()
     }
 
-    /// Whether nothing closes any eligible route to a request at `at`, if its dearest worst case is this: no gate
-    /// is closed, no call was made too often, money is there. Told at a glance, and rather no than yes.
+    /// Whether nothing speaks against any eligible route for a request at `at`: every upstream is healthy, no gate is
+    /// closed, no call was made too often, and there is money for the dearest. Told at a glance, and rather no than yes.
     #[inline]
-    pub fn is_calm(&self, id: RequestId, dearest: Money, at: Timestamp) -> bool {
+    pub fn is_calm(&self, id: RequestId, at: Timestamp) -> bool {
         let (limits, page) = (&self.facts.limits, self.request(id));
         let has_slots =
             limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
         let is_unhurried =
             page.is_none_or(|page| page.attempts < self.calls_per_route_least && page.legs == 0);
         let tokens = page.map_or(0, |page| page.estimate);
+        let money = self.demands.get(id.index()).map_or(Money::MAX, |demand| demand.dearest);
         self.ajar == 0
             && self.machines.are_closed()
+            && self.machines.are_well()
             && has_slots
             && is_unhurried
             && !self.benches.is_any(at)
             && limits.terminal_scope != FuseScope::Account
             && limits.reserve == Reserve::Reserve
-            && self.affords(page, Amount { money: dearest, tokens }, at)
+            && self.affords(page, Amount { money, tokens }, at)
     }
 
     /// What closes an eligible route to a request at `at`, if anything surely does.

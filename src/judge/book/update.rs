@@ -60,7 +60,8 @@ impl Book<'_> {
     fn grow(&mut self, slot: usize, request: &Request) {
         let known = self.requests.len();
         self.requests.resize(slot + 1, RequestPage::vacant(request));
-        self.demands.resize(slot + 1, Demand { envelope: request.envelope, ineligible: 0 });
+        self.demands
+            .resize(slot + 1, Demand { envelope: request.envelope, ineligible: 0, dearest: Money::ZERO });
         self.tries.resize(self.requests.len() * self.facts.routes.len(), Tries::default());
         self.truths.resize(self.requests.len() * self.facts.routes.len(), Truth::default());
         (known..=slot).for_each(|new| self.learn(new));
@@ -93,15 +94,19 @@ impl Book<'_> {
     /// Works out what is true of each route for the envelope of a slot.
     #[cold]
     fn learn(&mut self, slot: usize) {
-        let Demand { envelope, ineligible } = &mut self.demands[slot];
-        *ineligible = 0;
+        let Demand { envelope, ineligible, dearest } = &mut self.demands[slot];
+        (*ineligible, *dearest) = (0, Money::ZERO);
         let calls_reserved = self.facts.limits.reserve_retries.saturating_add(1);
         let row = self.truths.iter_mut().skip(slot * self.facts.routes.len());
         for (truth, fact) in row.zip(&self.facts.routes) {
             let (reasons, worst_case) = exclusions(envelope, &fact.offer, calls_reserved);
             let missing = fact.offer.capabilities.lacking(envelope.capabilities).first();
             *truth = Truth { reasons, worst_case, missing };
-            *ineligible += u32::from(!reasons.is_empty());
+            if reasons.is_empty() {
+                *dearest = worst_case.max(*dearest);
+            } else {
+                *ineligible += 1;
+            }
         }
     }
 

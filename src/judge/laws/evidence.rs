@@ -6,8 +6,9 @@ use super::replies::Reply;
 use crate::gateway::{Candidate, Outcome, Verdict, WaitRefusal};
 use crate::judge::book::{Book, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::health::State;
 use crate::sim::{Entry, What};
-use crate::units::{Duration, Money, RequestId, RouteId, Timestamp};
+use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
 /// A wait that was not slept.
 #[derive(Clone, Copy)]
@@ -50,38 +51,33 @@ impl<'b> Weighed<'b> {
         candidates: &'b [Candidate],
     ) -> Weighed<'b> {
         let truths = book.truths(request);
-        let (mut usable, mut chosen, mut dearest) = (0u32, None, Money::ZERO);
-        let is_exact = candidates.len() == truths.len()
-            && candidates.iter().zip(truths).enumerate().all(|(at, (candidate, truth))| {
-                let is_usable = match candidate.verdict {
-                    Verdict::Excluded { reasons, missing } => {
-                        return reasons == truth.reasons
-                            && missing == truth.missing
-                            && !reasons.is_empty()
-                            && candidate.route.index() == at
-                            && candidate.worst_case == truth.worst_case;
-                    }
-                    Verdict::Chosen { .. } if chosen.is_none() => {
-                        chosen = Some(candidate.route);
-                        true
-                    }
-                    Verdict::Outranked { .. } => true,
-                    Verdict::Chosen { .. }
-                    | Verdict::Gated { .. }
-                    | Verdict::Spent
-                    | Verdict::Taken
-                    | Verdict::Unapproved
-                    | Verdict::Unaffordable { .. } => false,
-                };
-                usable += 1;
-                dearest = dearest.max(truth.worst_case);
-                is_usable
-                    && truth.reasons.is_empty()
-                    && candidate.route.index() == at
-                    && candidate.worst_case == truth.worst_case
-                    && candidate.health == book.health_of(candidate.route)
-            })
-            && (usable == 0 || (chosen.is_some() && book.is_calm(request, dearest, at)));
+        let all = candidates.len().min(truths.len());
+        let (candidates_of_all, truths_of_all) = (&candidates[..all], &truths[..all]);
+        let (mut chosen, mut is_exact) = (None, candidates.len() == truths.len());
+        for at in 0..all {
+            let (candidate, truth) = (&candidates_of_all[at], &truths_of_all[at]);
+            let is_usable = truth.reasons.is_empty() && candidate.health == State::Healthy;
+            let is_borne_out = match candidate.verdict {
+                Verdict::Excluded { reasons, missing } => {
+                    reasons == truth.reasons && missing == truth.missing && !reasons.is_empty()
+                }
+                Verdict::Chosen { .. } => chosen.replace(candidate.route).is_none() && is_usable,
+                Verdict::Outranked { .. } => is_usable,
+                Verdict::Gated { .. }
+                | Verdict::Spent
+                | Verdict::Taken
+                | Verdict::Unapproved
+                | Verdict::Unaffordable { .. } => false,
+            };
+            let is_in_place = candidate.route.index() == at && candidate.worst_case == truth.worst_case;
+            is_exact &= is_borne_out && is_in_place;
+        }
+        // Where all are excluded nobody is chosen, and nothing need be affordable.
+        let is_exact = is_exact
+            && match chosen {
+                Some(_) => book.is_calm(request, at),
+                None => book.ineligible(request) as usize == truths.len(),
+            };
         if is_exact {
             return Weighed { request, candidates, truths, fit: Fit::Exact, chosen, reopens: None };
         }
