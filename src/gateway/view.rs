@@ -28,8 +28,8 @@ pub(super) struct View<'g> {
     /// What a call may use of them.
     pub(super) tokens: u64,
     pub(super) slots: ByNow,
-    /// Whether nothing is benched, no account is closed and no quota has limited the request.
-    pub(super) is_unlimited: bool,
+    /// Whether nothing is benched and no account is closed.
+    pub(super) is_unbenched: bool,
     /// Whether an unhealthy route is closed.
     pub(super) is_health_a_gate: bool,
 }
@@ -57,14 +57,17 @@ impl View<'_> {
         };
         let is_any = match self.field {
             Field::Any | Field::Prefer(_) => true,
-            Field::Only(_) | Field::Except(_) | Field::Beside | Field::OtherQuota | Field::OtherKey(_) => {
-                false
-            }
+            Field::Only(_)
+            | Field::Except(_)
+            | Field::Beside
+            | Field::OtherQuota
+            | Field::OtherKey(_)
+            | Field::Approved(_) => false,
         };
         let dearest = Amount { money: self.screening.dearest, tokens: self.tokens };
         is_any
             && has_slots
-            && self.is_unlimited
+            && self.is_unbenched
             && !self.is_health_a_gate
             && self.fleet.are_closed()
             && self.live.tried.len() < self.screening.calls_least as usize
@@ -178,7 +181,7 @@ impl View<'_> {
     #[inline]
     fn gate(&self, id: RouteId) -> Result<(), Closed> {
         let route = &self.registry.routes[id.index()];
-        if !(self.is_unlimited && self.fleet.is_closed(route)) {
+        if !(self.is_unbenched && self.fleet.is_closed(route)) {
             self.fleet.gate(self.at, self.registry, self.stops, &self.live.limited, id)?;
         }
         if self.is_health_a_gate
@@ -197,7 +200,7 @@ impl View<'_> {
     /// The credential that a call to a route that can be called would use.
     #[inline]
     fn credential(&self, id: RouteId) -> CredentialId {
-        if self.is_unlimited {
+        if self.is_unbenched && self.live.limited.is_empty() {
             return self.registry.routes[id.index()].pool[0];
         }
         let open = self.fleet.gate(self.at, self.registry, self.stops, &self.live.limited, id);

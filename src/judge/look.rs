@@ -114,7 +114,8 @@ impl Judge<'_> {
         self.laws.begun(&self.book, entry, &begun);
         self.metrics.begun(&begun);
         self.findings.begun(&self.book, entry, &begun);
-        let entrance = self.book.begin(entry, call, request, route, credential);
+        let (breaker, worst_case) = (begun.fact.map(|fact| fact.breaker), begun.worst_case);
+        let entrance = self.book.begin(entry, (call, request), (route, credential), breaker, worst_case);
         self.laws.entered(&self.book, entry, call, entrance);
     }
 
@@ -128,12 +129,11 @@ impl Judge<'_> {
     #[inline(never)]
     fn ended(&mut self, entry: &Entry<'_>, call: CallId, ended: &Ended, receipt: &Receipt) {
         self.laws.ended(&self.book, entry, call, ended.truth);
-        if let Some(page) = self.book.call(call) {
-            let invoice = page.read(ended.truth, receipt);
-            self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
-            self.findings.billed(&self.book, entry, page, &invoice);
-        }
-        self.book.end(entry, call, ended, receipt);
+        let Some(page) = self.book.call(call) else { return };
+        let invoice = page.read(ended.truth, receipt);
+        self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
+        self.findings.billed(&self.book, entry, page, &invoice);
+        self.book.end(entry, call, ended, receipt, invoice.billed);
     }
 
     #[inline(never)]

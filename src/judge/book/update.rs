@@ -3,7 +3,6 @@
 use super::cooldowns::concerned;
 use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
-use crate::policy::breaker::Era;
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::exclusions;
 use crate::policy::health;
@@ -200,20 +199,22 @@ impl Book<'_> {
         }
     }
 
-    /// An upstream took a call.
+    /// An upstream took a call, which comes to this breaker and can cost and use so much.
     pub(in crate::judge) fn begin(
         &mut self,
         entry: &Entry<'_>,
-        call: CallId,
-        request: RequestId,
-        route: RouteId,
-        credential: CredentialId,
+        (call, request): (CallId, RequestId),
+        (route, credential): (RouteId, CredentialId),
+        breaker: Option<BreakerId>,
+        worst_case: Amount,
     ) -> Entrance {
-        let worst_case = self.worst_case(request, route);
-        let era = self.enter(entry.at, call, route);
-        let probe = self.probed(route);
         let approval = self.request(request).and_then(|page| self.approving(page, route));
-        let Some(page) = self.requests.get_mut(request.index()) else { return era.1 };
+        let generation = self.call(call).map_or(0, |page| page.generation);
+        let (era, entrance) = match breaker {
+            Some(breaker) => self.machines.admit(entry.at, breaker, generation),
+            None => (None, Entrance::Right),
+        };
+        let Some(page) = self.requests.get_mut(request.index()) else { return entrance };
         page.approved = page.approved.or(approval.map(|_| route));
         let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
         page.attempts += 1;
@@ -234,16 +235,12 @@ impl Book<'_> {
             self.approvals[at].hold(worst_case, entry.at);
         }
         let task_serial = self.count(&payer, content, route);
-        let breaker = self.route(route).and_then(|fact| self.breaker(fact.breaker));
-        let breaker_moves = breaker.map_or(0, |page| page.moves);
         let tenant = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index()));
         let window = tenant.map_or(0, |account| account.hold(worst_case, entry.at));
         if let Some(tries) = self.tries.get_mut(request.index() * self.facts.routes.len() + route.index()) {
             tries.begun += 1;
         }
-        if let Some((breaker, _)) = probe {
-            self.breakers[breaker.index()].probes += 1;
-        }
+        let (breaker_moves, probe) = breaker.map_or((0, None), |breaker| self.probe(breaker));
         let slot = self.call_slot(call);
         if slot.phase != CallPhase::Asked || slot.request != request {
             *slot = CallPage { request, serial, name, payer, ..CallPage::VACANT };
@@ -252,24 +249,18 @@ impl Book<'_> {
         (slot.route, slot.credential, slot.begun, slot.leg) = (route, credential, entry.at, leg);
         (slot.slot, slot.task_serial, slot.breaker_moves) = (Slot::Taken, task_serial, breaker_moves);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
-        (slot.era, slot.approval) = (era.0, approval);
-        era.1
+        (slot.era, slot.approval) = (era, approval);
+        entrance
     }
 
-    /// A call comes to the breaker of its route.
-    fn enter(&mut self, at: Timestamp, call: CallId, route: RouteId) -> (Option<Era>, Entrance) {
-        let generation = self.call(call).map_or(0, |page| page.generation);
-        match self.facts.routes.get(route.index()) {
-            Some(fact) => self.machines.admit(at, fact.breaker, generation),
-            None => (None, Entrance::Right),
+    /// How often a breaker has moved; and if it is half-open, as which probe of it a call begins.
+    fn probe(&mut self, id: BreakerId) -> (u32, Option<(BreakerId, u32)>) {
+        let Some(page) = self.breakers.get_mut(id.index()) else { return (0, None) };
+        if page.state != breaker::State::HalfOpen {
+            return (page.moves, None);
         }
-    }
-
-    /// The half-open breaker that a call to `route` probes, and its moves so far.
-    fn probed(&self, route: RouteId) -> Option<(BreakerId, u32)> {
-        let id = self.route(route)?.breaker;
-        let page = self.breakers.get(id.index())?;
-        (page.state == breaker::State::HalfOpen).then_some((id, page.moves))
+        page.probes += 1;
+        (page.moves, Some((id, page.moves)))
     }
 
     pub(super) fn call_slot(&mut self, call: CallId) -> &mut CallPage {
@@ -290,19 +281,19 @@ impl Book<'_> {
         }
     }
 
-    /// A call is over and billed.
+    /// A call is over and billed so much.
     pub(in crate::judge) fn end(
         &mut self,
         entry: &Entry<'_>,
         call: CallId,
         ended: &Ended,
         receipt: &Receipt,
+        billed: Amount,
     ) {
         let Ended { truth, health, code } = *ended;
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };
-        let billed = page.read(truth, receipt).billed;
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Ended;
         page.truth = truth.filter(|_| was_wanted);

@@ -265,10 +265,14 @@ impl Ledger {
         if let Some(account) = self.account(scopes.request) {
             room = room.least(account.current.room(account.cap)?);
         }
-        for id in [scopes.task, scopes.approval, scopes.tenant].into_iter().flatten() {
-            if let Some(account) = self.account(id) {
-                room = room.least(account.page(now).room(account.cap)?);
-            }
+        if let Some(account) = scopes.task.and_then(|task| self.account(task)) {
+            room = room.least(account.page(now).room(account.cap)?);
+        }
+        if let Some(account) = scopes.approval.and_then(|approval| self.account(approval)) {
+            room = room.least(account.page(now).room(account.cap)?);
+        }
+        if let Some(account) = scopes.tenant.and_then(|tenant| self.account(tenant)) {
+            room = room.least(account.page(now).room(account.cap)?);
         }
         Some(room)
     }
@@ -284,16 +288,24 @@ impl Ledger {
     pub(crate) fn hold(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Hold {
         debug_assert!(self.quote(now, scopes, wanted).is_ok(), "what is held was allowed at this instant");
         let held = if self.mode == Reserve::Reserve { wanted } else { Amount::ZERO };
-        let mut window = 0;
-        for id in [Some(scopes.request), scopes.task, scopes.approval, scopes.tenant].into_iter().flatten() {
-            if let Some(account) = self.account_mut(id) {
-                account.turn(now);
-                account.current.held = account.current.held.plus(held);
-                // Only a tenant's account, the last of the four, has windows.
-                window = account.current.window;
-            }
+        self.set_aside(now, scopes.request, held);
+        if let Some(task) = scopes.task {
+            self.set_aside(now, task, held);
         }
+        if let Some(approval) = scopes.approval {
+            self.set_aside(now, approval, held);
+        }
+        // Only a tenant's account has windows.
+        let window = scopes.tenant.map_or(0, |tenant| self.set_aside(now, tenant, held));
         Hold { scopes: *scopes, reserved: wanted, window }
+    }
+
+    /// Sets aside on one account. Tells the number of its window.
+    fn set_aside(&mut self, now: Timestamp, id: AccountId, held: Amount) -> u64 {
+        let Some(account) = self.account_mut(id) else { return 0 };
+        account.turn(now);
+        account.current.held = account.current.held.plus(held);
+        account.current.window
     }
 
     /// The receipt is in: charges `actual` to the window that reserved it and frees the rest.
@@ -333,10 +345,21 @@ impl Ledger {
     /// skipped: no cap depends on it any more.
     fn pages(&mut self, hold: &Hold, change: impl Fn(&mut Page)) {
         let Scopes { request, task, approval, tenant } = hold.scopes;
-        for (id, window) in [(Some(request), 0), (task, 0), (approval, 0), (tenant, hold.window)] {
-            if let Some(account) = id.and_then(|id| self.account_mut(id)) {
-                account.change(window, &change);
-            }
+        self.change(request, 0, &change);
+        if let Some(task) = task {
+            self.change(task, 0, &change);
+        }
+        if let Some(approval) = approval {
+            self.change(approval, 0, &change);
+        }
+        if let Some(tenant) = tenant {
+            self.change(tenant, hold.window, &change);
+        }
+    }
+
+    fn change(&mut self, id: AccountId, window: u64, change: impl Fn(&mut Page)) {
+        if let Some(account) = self.account_mut(id) {
+            account.change(window, change);
         }
     }
 
