@@ -122,7 +122,6 @@ impl Gateway {
             }
         }
         self.serve_queue(now, out);
-        self.waits.tidy();
     }
 
     /// When to send [`Input::Woke`] if nothing happens before, and what for.

@@ -45,6 +45,7 @@ fn is_armed(timer: &Turn<Wait>, armed: &[Vec<u64>; KINDS]) -> bool {
 impl Waits {
     /// Waits for `wait` until `at`, and no longer for what was set before.
     pub(super) fn set(&mut self, wait: Wait, at: Timestamp) {
+        self.clear(wait);
         self.settings += 1;
         let setting = self.settings;
         let (kind, slot) = wait.place();
@@ -52,47 +53,51 @@ impl Waits {
         if table.len() <= slot {
             table.resize(slot + 1, 0);
         }
-        if std::mem::replace(&mut table[slot], setting) == 0 {
-            self.live += 1;
-        }
+        table[slot] = setting;
+        self.live += 1;
         self.heap.push(Turn::new(at, kind as u64, setting, wait));
+        if self.heap.len() > 64 && self.heap.len() / 4 > self.live {
+            self.rebuild();
+        }
     }
 
     /// Waits for `wait` no longer.
     pub(super) fn clear(&mut self, wait: Wait) {
         let (kind, slot) = wait.place();
-        if let Some(setting) = self.armed[kind].get_mut(slot)
-            && std::mem::replace(setting, 0) != 0
-        {
+        if let Some(armed) = self.armed[kind].get_mut(slot).filter(|setting| **setting != 0) {
+            let setting = std::mem::replace(armed, 0);
             self.live -= 1;
+            if self.heap.peek().is_some_and(|first| first.number() == setting) {
+                self.tidy();
+            }
         }
     }
 
-    /// The timer that is due first. Right only after [`Waits::tidy`].
+    /// The timer that is due first.
     pub(super) fn first(&self) -> Option<(Timestamp, Wait)> {
         self.heap.peek().map(|timer| (timer.at(), timer.what))
     }
 
     /// Takes the first timer, if it is due at `now`.
     pub(super) fn take_due(&mut self, now: Timestamp) -> Option<Wait> {
-        let (at, wait) = self.first()?;
-        if at > now {
-            return None;
-        }
-        self.heap.pop();
+        let (_, wait) = self.first().filter(|(at, _)| *at <= now)?;
         self.clear(wait);
         Some(wait)
     }
 
-    /// Drops timers that were cleared: those in front always, all of them when they are the majority.
-    pub(super) fn tidy(&mut self) {
+    /// The first timer was cleared: drops it, and those behind it that were cleared before.
+    #[inline(never)]
+    fn tidy(&mut self) {
         while self.heap.peek().is_some_and(|timer| !is_armed(timer, &self.armed)) {
             self.heap.pop();
         }
-        if self.heap.len() > 64 && self.heap.len() / 2 > self.live {
-            let armed = &self.armed;
-            self.heap.retain(|timer| is_armed(timer, armed));
-        }
+    }
+
+    /// Drops all timers that were cleared: they are most by far.
+    #[inline(never)]
+    fn rebuild(&mut self) {
+        let armed = &self.armed;
+        self.heap.retain(|timer| is_armed(timer, armed));
     }
 
     /// Whether nothing is waited for.
@@ -141,7 +146,6 @@ mod tests {
     fn drain(waits: &mut Waits) -> Vec<(u64, Wait)> {
         let mut out = Vec::new();
         loop {
-            waits.tidy();
             let Some((due, wait)) = waits.first() else { return out };
             assert_eq!(waits.take_due(due), Some(wait));
             out.push((due.nanos(), wait));
@@ -173,11 +177,35 @@ mod tests {
     }
 
     #[test]
+    fn whatever_is_set_and_cleared_the_first_is_the_first_of_those_that_are_left() {
+        use proptest::prelude::*;
+        let waits_of = |slot: u32| {
+            [Wait::Deadline(RequestId(slot)), Wait::Idle(CallId(slot)), Wait::Retry(RequestId(slot))]
+        };
+        proptest!(|(steps in proptest::collection::vec((0u32..6, 0usize..3, 0u64..9), 1..400))| {
+            let (mut waits, mut known) = (Waits::default(), Vec::<(u64, Wait, usize)>::new());
+            for (at, (slot, kind, due)) in steps.into_iter().enumerate() {
+                let wait = waits_of(slot)[kind];
+                known.retain(|(_, other, _)| *other != wait);
+                if due == 0 {
+                    waits.clear(wait);
+                } else {
+                    waits.set(wait, Timestamp::from_nanos(due));
+                    known.push((due, wait, at));
+                }
+                let first = known.iter().min_by_key(|(due, wait, at)| (*due, wait.place().0, *at));
+                let first = first.map(|(due, wait, _)| (Timestamp::from_nanos(*due), *wait));
+                prop_assert_eq!(waits.first(), first);
+                prop_assert_eq!(waits.is_empty(), known.is_empty());
+            }
+        });
+    }
+
+    #[test]
     fn cleared_timers_do_not_pile_up() {
         let mut waits = Waits::default();
         for k in 0..10_000 {
             waits.set(Wait::Deadline(RequestId(k % 10)), at(1_000_000 + u64::from(k)));
-            waits.tidy();
             assert!(waits.heap.len() <= 65);
         }
     }
