@@ -2,7 +2,7 @@
 //! stood when it came; then the book takes it in.
 
 use super::Judge;
-use super::book::{Ended, Phase};
+use super::book::{Age, Ended, Phase};
 use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Weighed};
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
@@ -259,12 +259,13 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn signalled(&mut self, entry: &Entry<'_>, told: &Told) {
+        let age = self.book.call(told.call).map_or(Age::Fresh, |page| self.book.age(page));
         let reckoned = self.book.reckon(entry, told.call, told.class);
-        self.laws.signalled(&self.book, entry, told, reckoned);
+        self.laws.signalled(&self.book, entry, told, age, reckoned);
         if told.signal == Signal::Bad {
             self.findings.signalled_bad(&self.book, entry, told.call);
         }
-        self.book.date(entry, told.call);
+        self.book.date(entry, told.call, age);
         self.book.count_failures(told.breaker, told.breaker_failures, told.health, told.health_failures);
     }
 

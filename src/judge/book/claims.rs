@@ -171,9 +171,8 @@ impl Book<'_> {
         }
     }
 
-    /// The gateway told a result: whether it came too late to count.
-    pub(in crate::judge) fn date(&mut self, entry: &Entry<'_>, call: CallId) {
-        let age = self.call(call).map_or(Age::Fresh, |page| self.age(page));
+    /// The gateway told a result of this age: whether it came too late to count.
+    pub(in crate::judge) fn date(&mut self, entry: &Entry<'_>, call: CallId, age: Age) {
         self.late = match age {
             Age::Fresh => None,
             Age::OfOldBreaker | Age::OfOldHealth => Some(Late { call, seq: entry.seq, age }),

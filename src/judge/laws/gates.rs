@@ -93,12 +93,11 @@ pub(super) fn neutral_moves_no_health(book: &Book<'_>, id: HealthId, moved: &hea
 }
 
 /// What came too late must be told so, and leave every counter that it is too late for as it was.
-pub(super) fn stale_is_told_stale(book: &Book<'_>, told: &Told) -> Ruling {
-    let Some(page) = book.call(told.call) else { return Ruling::Silent };
-    let age = book.age(page);
+pub(super) fn stale_is_told_stale(book: &Book<'_>, told: &Told, age: Age) -> Ruling {
     if age == Age::Fresh {
         return Ruling::Silent;
     }
+    let Some(page) = book.call(told.call) else { return Ruling::Silent };
     let was = book.breaker(told.breaker).and_then(|page| page.failures);
     let breaker_moved = age == Age::OfOldBreaker && was.is_some_and(|n| told.breaker_failures > n);
     let health_moved = book.health(told.health).is_some_and(|page| page.failures != told.health_failures);

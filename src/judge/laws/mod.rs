@@ -26,7 +26,7 @@ pub(super) use replies::Reply;
 pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
 
-use super::book::{Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
+use super::book::{Age, Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
 use crate::gateway::{Basis, Call, FuseKind, HedgeSkip, Wait};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
@@ -339,12 +339,13 @@ impl Laws {
         book: &Book<'_>,
         entry: &Entry<'_>,
         told: &Told,
+        age: Age,
         reckoned: Option<Reckoned>,
     ) {
         let ruling = results::is_told_as_it_was(book, told, reckoned);
         self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
         self.rule(Law::NeutralMovesNothing, entry, gates::neutral_is_told_neutral(book, told));
-        self.rule(Law::StaleChangesNothing, entry, gates::stale_is_told_stale(book, told));
+        self.rule(Law::StaleChangesNothing, entry, gates::stale_is_told_stale(book, told, age));
     }
 
     /// A breaker moved.

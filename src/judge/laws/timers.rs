@@ -123,13 +123,13 @@ pub(super) fn is_timed_out(book: &Book<'_>, call: CallId, class: Class) -> Rulin
 pub(super) fn is_in_time(book: &Book<'_>, at: Timestamp, call: CallId) -> Ruling {
     let Some(page) = book.call(call).filter(|page| page.is_wanted()) else { return Ruling::Silent };
     let timeouts = book.facts.timeouts(page.route);
-    if timeouts.attempt.is_none() && timeouts.first_byte.is_none() {
-        return Ruling::Silent;
+    let end = |timeout: Option<Duration>| timeout.map_or(Timestamp::MAX, |timeout| page.begun.after(timeout));
+    let mut due = end(timeouts.attempt);
+    if timeouts.first_byte.is_some()
+        && book.request_of(page).is_some_and(|request| awaits_first_byte(page, request))
+    {
+        due = due.min(end(timeouts.first_byte));
     }
-    let awaits = book.request_of(page).is_some_and(|request| awaits_first_byte(page, request));
-    let first_byte = timeouts.first_byte.filter(|_| awaits);
-    let due = [timeouts.attempt, first_byte].into_iter().flatten().min();
-    let due = due.map_or(Timestamp::MAX, |timeout| page.begun.after(timeout));
     if at <= due {
         return Ruling::Silent;
     }
