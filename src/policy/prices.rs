@@ -31,6 +31,9 @@ impl Usage {
 
     /// So much larger, so many times; `None` if a kind does not fit.
     pub fn grown(&self, by: &Usage, times: u32) -> Option<Usage> {
+        if *by == Usage::default() {
+            return Some(*self);
+        }
         let grow = |now: u32, by: u32| now.checked_add(by.checked_mul(times)?);
         Some(Usage {
             input: grow(self.input, by.input)?,
