@@ -45,7 +45,7 @@ impl<'a> Digest<'a> {
 }
 
 impl Observer for Digest<'_> {
-    #[inline]
+    #[inline(always)]
     fn entry(&mut self, entry: &Entry<'_>) {
         self.roll.note(entry);
         self.lanes.take(SEQ, entry.seq);

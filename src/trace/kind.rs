@@ -192,6 +192,7 @@ pub const CANDIDATE: &[Field] = &[
 
 impl Kind {
     /// The kind of what an entry says.
+    #[inline]
     pub const fn of(what: &What<'_>) -> Kind {
         match what {
             What::Declared(Declared::Limits) => Kind::DeclaredLimits,

@@ -51,6 +51,7 @@ const NOBODY: RequestName = RequestName { source: 0, ordinal: 0 };
 
 impl Roll {
     /// Takes in one entry: once for each, and before it is read.
+    #[inline(always)]
     pub fn note(&mut self, entry: &Entry<'_>) {
         match entry.what {
             What::Arrived { request, name } => {

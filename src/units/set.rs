@@ -19,6 +19,11 @@ impl Set64 {
         Set64(1 << n)
     }
 
+    /// The set of the numbers whose bits are set.
+    pub const fn of_bits(bits: u64) -> Set64 {
+        Set64(bits)
+    }
+
     /// Both sets together.
     pub const fn with(self, other: Set64) -> Set64 {
         Set64(self.0 | other.0)

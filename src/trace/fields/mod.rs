@@ -38,6 +38,7 @@ pub trait Sink {
 }
 
 /// Tells `sink` every field of `entry`. The roll must have noted the entry.
+#[inline(always)]
 pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl Sink) {
     let mut teller = Teller { at: entry.at, roll, catalog, sink };
     match entry.what {
