@@ -82,9 +82,9 @@ impl Fleet {
         }
     }
 
-    /// Whether nothing is benched.
-    pub(super) fn is_unbenched(&self) -> bool {
-        self.cooldowns.is_empty()
+    /// Whether nothing is benched at `at`.
+    pub(super) fn is_unbenched(&self, at: Timestamp) -> bool {
+        !self.cooldowns.is_any(at)
     }
 
     /// Whether the route's breaker lets every call through.
@@ -121,7 +121,7 @@ impl Fleet {
             let retry_at = Some(breaker.status(now).retry_at).filter(|at| *at != Timestamp::MAX);
             return Err(Closed { gate: Gate::Breaker, retry_at });
         }
-        if self.cooldowns.is_empty() && limited.is_empty() && stops.is_clear() {
+        if self.is_unbenched(now) && limited.is_empty() && stops.is_clear() {
             return Ok(route.pool[0]);
         }
         let whole = [Bench::Route(id), Bench::Provider(route.provider)];

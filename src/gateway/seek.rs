@@ -158,7 +158,7 @@ impl Gateway {
                 }
                 Record::Glance | Record::Trace(_) => ByNow::Known,
             },
-            is_unbenched: self.fleet.is_unbenched() && self.stops.is_clear(),
+            is_unbenched: self.fleet.is_unbenched(at) && self.stops.is_clear(),
             is_health_a_gate: match policy.all_unhealthy {
                 AllUnhealthy::LeastBad => false,
                 AllUnhealthy::Error => true,

@@ -34,33 +34,31 @@ pub struct Cooldowns {
     again: Again,
     /// Sorted by what is benched; holds as many as there are things to bench, at most.
     until: Vec<(Bench, Timestamp)>,
+    /// The latest end of all: from then on nothing is benched.
+    latest: Timestamp,
 }
 
 impl Cooldowns {
     /// No bench yet.
     pub const fn new(again: Again) -> Cooldowns {
-        Cooldowns { again, until: Vec::new() }
+        Cooldowns { again, until: Vec::new(), latest: Timestamp::ZERO }
     }
 
     /// Benches `what` from `now` until `until`. `None` if it is benched at least that long already.
     pub fn bench(&mut self, now: Timestamp, what: Bench, until: Timestamp) -> Option<Timestamp> {
         match self.until.binary_search_by_key(&what, |entry| entry.0) {
-            Ok(at) if self.until[at].1 >= until => None,
-            Ok(at) if self.again == Again::First && self.until[at].1 > now => None,
-            Ok(at) => {
-                self.until[at].1 = until;
-                Some(until)
-            }
-            Err(at) => {
-                self.until.insert(at, (what, until));
-                Some(until)
-            }
+            Ok(at) if self.until[at].1 >= until => return None,
+            Ok(at) if self.again == Again::First && self.until[at].1 > now => return None,
+            Ok(at) => self.until[at].1 = until,
+            Err(at) => self.until.insert(at, (what, until)),
         }
+        self.latest = self.latest.max(until);
+        Some(until)
     }
 
-    /// Whether nothing was ever benched, or everything was freed by an operator.
-    pub const fn is_empty(&self) -> bool {
-        self.until.is_empty()
+    /// Whether anything can be benched at `now`: told at a glance, and rather yes than no.
+    pub fn is_any(&self, now: Timestamp) -> bool {
+        self.latest > now
     }
 
     /// Until when `what` is benched; `None` if it is free at `now`. It is free at the very instant.
@@ -116,7 +114,10 @@ mod tests {
     #[test]
     fn it_is_free_at_the_very_instant() {
         let mut cooldowns = Cooldowns::default();
+        assert!(!cooldowns.is_any(at(0)));
         cooldowns.bench(at(0), KEY, at(60));
+        cooldowns.bench(at(0), Bench::Project(ProjectId(0)), at(40));
+        assert!(cooldowns.is_any(at(59)) && !cooldowns.is_any(at(60)));
         assert_eq!(cooldowns.until(at(59), KEY), Some(at(60)));
         assert_eq!(cooldowns.until(at(60), KEY), None);
     }
