@@ -62,6 +62,18 @@ fn replay(args: &WhyArgs, terminal: &Terminal) -> Result<Found, Failure> {
 }
 
 fn has(catalog: &Catalog, request: &str) -> bool {
+    has_source(catalog, request) || led_by(catalog, request).is_some_and(|root| has_source(catalog, root))
+}
+
+/// The caller's request that led to this one of a layer below: `ask` to `ask/sdk/2`.
+fn led_by<'r>(catalog: &Catalog, request: &'r str) -> Option<&'r str> {
+    let (rest, _) = request.rsplit_once('/')?;
+    let (root, layer) = rest.rsplit_once('/')?;
+    let is_layer = catalog.stack.names.iter().any(|name| catalog.names.text(*name) == layer);
+    is_layer.then_some(root)
+}
+
+fn has_source(catalog: &Catalog, request: &str) -> bool {
     catalog.sources.iter().any(|source| {
         let name = catalog.names.text(source.name);
         match source.kind {

@@ -245,7 +245,8 @@ impl Audit {
             | Kind::FuseBlew
             | Kind::TimedOut => self.happened(reading),
             Kind::Woke | Kind::CallBegun | Kind::Signalled => {}
-            Kind::DeclaredLimits
+            Kind::DeclaredLayer
+            | Kind::DeclaredLimits
             | Kind::DeclaredBreaker
             | Kind::DeclaredTenant
             | Kind::DeclaredTask

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::error::JournalError;
-use crate::trace::{CANDIDATE, FORMAT, Field, Kind, Reading, Unit, Value, Values};
+use crate::trace::{CANDIDATE, COMMON, FORMAT, Field, Kind, Reading, Unit, Value, Values};
 use crate::units::Timestamp;
 
 /// One line of the file.
@@ -145,7 +145,8 @@ fn entry(object: &Object) -> Result<Line, String> {
                 }
             }
             Json::List(_) | Json::Text(_) | Json::Number(_) => {
-                reading.values.0.push(value(kind.fields(), event, key, json)?);
+                let own = value(kind.fields(), event, key, json);
+                reading.values.0.push(value(COMMON, event, key, json).or(own)?);
             }
         }
     }

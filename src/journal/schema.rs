@@ -3,7 +3,7 @@
 
 use super::summary::{LawVerdict, Scope, Verdict};
 use crate::judge::{Finding, Law, Metric, Unit as MetricUnit};
-use crate::trace::{CANDIDATE, FORMAT, Field, Kind, Unit};
+use crate::trace::{CANDIDATE, COMMON, FORMAT, Field, Kind, Unit};
 use serde_json::{Map, Value, json};
 
 /// The dialect of every schema.
@@ -40,7 +40,7 @@ fn entry(kind: Kind) -> Value {
         ("variant", text()),
         ("event", json!({ "const": kind.label() })),
     ];
-    let fields = kind.fields().iter().map(|field| (field.label(), value(*field)));
+    let fields = COMMON.iter().chain(kind.fields()).map(|field| (field.label(), value(*field)));
     let optional: Vec<(&str, Value)> = std::iter::once(("cause", whole())).chain(fields).collect();
     object(&head, &optional)
 }

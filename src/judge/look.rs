@@ -2,8 +2,10 @@
 //! stood when it came; then the book takes it in.
 
 use super::Judge;
-use super::book::{Age, Ended, Phase};
-use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Weighed};
+use super::book::{Age, Book, Ended, Phase};
+use super::findings::Findings;
+use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Weighed};
+use super::metrics::Metrics;
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
 };
@@ -12,13 +14,56 @@ use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Diagnosis;
 use crate::policy::{breaker, health};
-use crate::sim::{Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What};
+use crate::sim::{Catalog, Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
 
 impl Observer for Judge<'_> {
     #[inline(always)]
     fn entry(&mut self, entry: &Entry<'_>) {
         self.watch.look(entry);
+        match &mut self.stack {
+            None => self.own.look(entry),
+            Some(stack) => stack.entry(&mut self.own, entry),
+        }
+    }
+}
+
+/// Who judges one gateway: it sees the entries of its layer.
+#[derive(Debug)]
+pub(super) struct Chamber<'a> {
+    pub(super) book: Book<'a>,
+    pub(super) laws: Laws,
+    pub(super) metrics: Metrics,
+    pub(super) findings: Findings,
+}
+
+impl<'a> Chamber<'a> {
+    pub(super) fn new(catalog: &'a Catalog, seed: u64) -> Chamber<'a> {
+        Chamber {
+            book: Book::new(catalog),
+            laws: Laws::new(seed),
+            metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
+            findings: Findings::new(seed),
+        }
+    }
+
+    /// The run is over.
+    pub(super) fn end(&mut self) {
+        self.laws.end(&self.book);
+        self.metrics.end(&self.book);
+        self.findings.end(&self.book, &self.metrics);
+    }
+
+    /// An entry of another layer: it takes its number, and of tasks everybody knows.
+    pub(super) fn overhear(&mut self, entry: &Entry<'_>) {
+        self.book.turn(entry);
+        if let What::TaskBegan { task, name } = entry.what {
+            self.book.begin_task(task, name);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn look(&mut self, entry: &Entry<'_>) {
         self.laws.entry(&self.book, entry);
         if self.book.awaits_word() {
             self.call_in(entry);
@@ -29,7 +74,7 @@ impl Observer for Judge<'_> {
             What::TaskBegan { task, name } => self.task_began(task, name),
             What::TaskEnded { task, end } => self.task_ended(task, end),
             What::RunEnded => self.book.expect_status(entry.at),
-            What::Arrived { request, name } => self.arrived(entry, request, name),
+            What::Arrived { request, name, .. } => self.arrived(entry, request, name),
             What::Abandoned { request } => self.book.abandon(entry, request),
             What::Woke { wait } => self.woke(entry, wait),
             What::Operated { command } => self.operated(entry, command),
@@ -49,7 +94,7 @@ impl Observer for Judge<'_> {
 }
 
 /// One function a kind of entry, never inlined: a short one does not pay for the registers of a long one.
-impl Judge<'_> {
+impl Chamber<'_> {
     /// What had to be told before this entry and was not is told as missing.
     #[cold]
     #[inline(never)]

@@ -4,6 +4,7 @@
 mod metric;
 mod share;
 mod tasks;
+mod together;
 mod ways;
 
 pub use metric::{Metric, Unit};
@@ -16,6 +17,7 @@ use crate::sim::TaskEnd;
 use crate::units::{BreakerId, CallId, Duration, RequestId, RouteId, TenantId, Timestamp};
 use share::Share;
 use tasks::Tasks;
+pub(super) use together::Together;
 use ways::Way;
 
 /// A part of a run that is measured by itself.
@@ -37,6 +39,8 @@ pub struct Metrics {
     /// Time that breakers were OPEN, all together.
     breaker_open: Duration,
     tasks: Tasks,
+    /// Of all layers together, if there are several.
+    together: Option<Together>,
 }
 
 impl Metrics {
@@ -44,6 +48,19 @@ impl Metrics {
     pub fn new(tenants: usize, routes: usize) -> Metrics {
         let (shares, ways) = (vec![Share::default(); tenants + 1], vec![Way::default(); routes]);
         Metrics { shares, ways, ..Metrics::default() }
+    }
+
+    /// Those of a stack: what callers asked and got is counted in the outermost layer, what upstreams were called and
+    /// billed in the innermost.
+    pub(super) fn stacked(outermost: &Metrics, innermost: &Metrics, together: Together) -> Metrics {
+        let shares = outermost.shares.iter().zip(&innermost.shares);
+        Metrics {
+            shares: shares.map(|(callers, upstreams)| callers.over(upstreams)).collect(),
+            ways: innermost.ways.clone(),
+            breaker_open: innermost.breaker_open,
+            tasks: outermost.tasks,
+            together: Some(together),
+        }
     }
 
     /// Adds what another run amounted to.
@@ -62,6 +79,9 @@ impl Metrics {
         }
         self.breaker_open = self.breaker_open.plus(other.breaker_open);
         self.tasks.merge(&other.tasks);
+        if let Some(theirs) = &other.together {
+            self.together.get_or_insert_default().merge(theirs);
+        }
     }
 
     /// The value of a metric in its [`Unit`], of one part or of all; `None` if there is nothing to tell: a quantile of
@@ -76,6 +96,7 @@ impl Metrics {
             Some(tenant) if metric.is_of_the_run() || tenant.index() + 1 >= self.shares.len() => None,
             Some(tenant) => self.shares[tenant.index()].value(metric),
             None if metric == Metric::BreakerOpen => Some(u128::from(self.breaker_open.nanos())),
+            None if metric.is_of_a_stack() => self.together.as_ref()?.value(metric),
             None if metric == Metric::CostPerTask => {
                 let cost = self.all().value(Metric::Cost)?;
                 Some(cost.checked_div(u128::from(self.tasks.answered())).unwrap_or_default())
@@ -108,7 +129,9 @@ impl Metrics {
 
     /// A request came in.
     pub(super) fn arrived(&mut self, tenant: Option<TenantId>) {
-        self.share(tenant).requests += 1;
+        let share = self.share(tenant);
+        share.requests += 1;
+        share.reached += 1;
     }
 
     /// An upstream took a call.

@@ -15,6 +15,7 @@ mod look;
 pub mod metrics;
 #[cfg(test)]
 mod play;
+mod stack;
 #[cfg(test)]
 mod tests;
 pub mod verdict;
@@ -29,16 +30,18 @@ pub use verdict::{Check, RunVerdict, Subject, VariantVerdict, Verdict, Word, con
 pub use watch::RunCheck;
 
 use crate::sim::{Catalog, Ending};
+use look::Chamber;
+use stack::Stack;
 use watch::Watch;
 
 /// Judges one run, entry by entry. Allocates only while its tables grow, and for what is broken.
 #[derive(Debug)]
 pub struct Judge<'a> {
     seed: u64,
-    book: Book<'a>,
-    laws: Laws,
-    metrics: Metrics,
-    findings: Findings,
+    /// Of the innermost gateway, which mostly is the only one.
+    own: Chamber<'a>,
+    /// The gateways above, if there are any.
+    stack: Option<Stack<'a>>,
     watch: Watch<'a>,
 }
 
@@ -48,27 +51,27 @@ impl<'a> Judge<'a> {
     pub fn new(catalog: &'a Catalog, expectations: &'a [Expectation], variant: u16, seed: u64) -> Judge<'a> {
         Judge {
             seed,
-            book: Book::new(catalog),
-            laws: Laws::new(seed),
-            metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
-            findings: Findings::new(seed),
+            own: Chamber::new(catalog, seed),
+            stack: Stack::new(catalog, seed),
             watch: Watch::new(catalog, expectations, variant),
         }
     }
 
     /// The run is over.
     pub fn finish(mut self, ending: &Ending) -> RunVerdict {
-        self.laws.end(&self.book);
-        self.metrics.end(&self.book);
-        self.findings.end(&self.book, &self.metrics);
+        self.own.end();
+        if let Some(stack) = self.stack {
+            stack.finish(&mut self.own);
+        }
+        let Chamber { laws, metrics, findings, .. } = self.own;
         RunVerdict {
             seed: self.seed,
             entries: ending.entries,
             rest: ending.rest,
-            checks: self.watch.finish(&self.metrics),
-            laws: self.laws,
-            metrics: self.metrics,
-            findings: self.findings,
+            checks: self.watch.finish(&metrics),
+            laws,
+            metrics,
+            findings,
         }
     }
 }

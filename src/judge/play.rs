@@ -19,8 +19,8 @@ use crate::sim::{
     SourceFact, SourceKind, TenantFact, What,
 };
 use crate::units::{
-    BreakerId, CallId, CredentialId, Duration, HealthId, ModelId, Money, Name, Price, ProjectId, ProviderId,
-    RequestId, RouteId, Set64, TenantId, Timestamp,
+    BreakerId, CallId, CredentialId, Duration, HealthId, LayerId, ModelId, Money, Name, Price, ProjectId,
+    ProviderId, RequestId, RouteId, Set64, TenantId, Timestamp,
 };
 
 pub(crate) const A: RouteId = RouteId(0);
@@ -164,7 +164,7 @@ impl<'a> Play<'a> {
     }
 
     pub(crate) fn say_because(&mut self, cause: Option<u64>, what: What<'_>) -> &mut Self {
-        self.judge.entry(&Entry { seq: self.seq, at: self.now, cause, what });
+        self.judge.entry(&Entry { seq: self.seq, at: self.now, cause, layer: LayerId::INNERMOST, what });
         self.seq += 1;
         self
     }
@@ -216,9 +216,9 @@ impl<'a> Play<'a> {
         self.spent.resize(self.spent.len().max(slot + 1), Money::ZERO);
         self.deadlines.resize(self.deadlines.len().max(slot + 1), Timestamp::ZERO);
         (self.attempts[slot], self.spent[slot], self.deadlines[slot]) = (0, Money::ZERO, deadline);
-        let name = RequestName { source: 0, ordinal: self.arrivals };
+        let name = RequestName::of(0, self.arrivals);
         self.arrivals += 1;
-        self.say(What::Arrived { request: &request, name })
+        self.say(What::Arrived { request: &request, name, by: None })
     }
 
     /// One verdict a route; exclusions as they truly are for [`envelope`].

@@ -1,5 +1,6 @@
 //! The judge over real runs: a gateway that does its work breaks no law, and each wrong knob breaks its own.
 
+mod layers;
 mod machines;
 
 use super::play::{MS, catalog};
@@ -134,6 +135,7 @@ fn storm(seed: u64) -> Setup {
         jobs: vec![],
         quotas: vec![],
         operator: vec![],
+        above: vec![],
     }
 }
 

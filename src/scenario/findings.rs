@@ -46,6 +46,8 @@ pub enum Shape {
     Time,
     /// A table, whose keys are knobs too.
     Table,
+    /// The table `[policy]`, in another place.
+    Policy,
     /// An event and what its fields must be.
     Pattern,
     /// A list of patterns.

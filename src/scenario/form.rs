@@ -217,6 +217,19 @@ impl<'a, 'o> Form<'a, 'o> {
         form(self, node)
     }
 
+    /// A table that is described elsewhere, read by `form`; an absent one is read as an empty one.
+    pub(super) fn alike(
+        &mut self,
+        about: About,
+        (wants, shape): (&str, Shape),
+        form: impl FnOnce(&mut Form<'_, '_>),
+    ) {
+        self.describe(about, (wants, shape), Unstated::Absent);
+        if !self.is_describing() {
+            self.table(about.key, form);
+        }
+    }
+
     /// Lists the knobs of a table under `key` that is one of several things that a value can be.
     pub(super) fn describe_table<T>(&mut self, key: &str, form: impl FnOnce(&mut Form<'_, '_>) -> T) {
         if self.is_describing() {

@@ -5,9 +5,13 @@ use super::faults::Ear;
 use super::findings::{Findings, about};
 use super::form::Form;
 use super::tree::{Table, Word};
-use super::{OWN_KEYS, approvals, civil, jobs, operator, parties, policy, profiles, quotas, routes, traffic};
+use super::{
+    OWN_KEYS, approvals, civil, jobs, layers, operator, parties, policy, profiles, quotas, routes, traffic,
+};
 use crate::gateway::{Command, Policy, Registry};
-use crate::sim::{Breakers, Catalog, Job, Limits, Machines, Pace, Quota, Setup, Source, Step, Upstream};
+use crate::sim::{
+    Breakers, Catalog, Handed, Job, Limits, Machines, Pace, Quota, Setup, Source, Step, Upstream,
+};
 use crate::units::{Duration, Name, Names, Set64, Timestamp};
 use jiff::ZonedDateTime;
 
@@ -42,6 +46,8 @@ pub(super) struct World {
     pub(super) quotas: Vec<Quota>,
     /// What an operator does.
     pub(super) operator: Vec<(Timestamp, Command)>,
+    /// The gateways above, outermost first.
+    pub(super) layers: Vec<layers::Layer>,
 }
 
 /// What shares one breaker or one health state.
@@ -67,9 +73,10 @@ pub(super) const DOMAINS: &[(&str, Domain)] = &[
 pub(super) fn setup(table: &Table, out: &mut Findings) -> (Setup, String) {
     let mut world = World::default();
     out.read(table, |f| whole(f, &mut world));
-    world.catalog.limits = limits(&world);
+    world.catalog.limits = limits(&world.policy);
     world.catalog.machines = Machines::of(&world.policy, &world.registry);
     world.operator.sort_by_key(|command| command.0);
+    let above = layers::build(&mut world);
     let setup = Setup {
         seed: 0,
         catalog: world.catalog,
@@ -80,13 +87,13 @@ pub(super) fn setup(table: &Table, out: &mut Findings) -> (Setup, String) {
         jobs: world.jobs,
         quotas: world.quotas,
         operator: world.operator,
+        above,
     };
     (setup, world.ear.said)
 }
 
 /// What the policy promises never to exceed.
-fn limits(world: &World) -> Limits {
-    let policy = &world.policy;
+pub(super) fn limits(policy: &Policy) -> Limits {
     Limits {
         attempts_max: policy.retry.attempts_max,
         legs_max: policy.hedge.map_or(1, |hedge| hedge.legs_max),
@@ -137,7 +144,11 @@ impl World {
                 |step: &Step| self.sources[usize::from(step.source)].template.deadline.plus(step.think);
             job.steps.iter().map(step).fold(begun, Timestamp::after)
         });
-        of_source.chain(of_job).max().unwrap_or_default()
+        let last = of_source.chain(of_job).max().unwrap_or_default();
+        self.layers.iter().fold(last, |last, layer| match layer.deadline {
+            Handed::Down => last,
+            Handed::Not(length) => last.after(length.unwrap_or(Duration::MAX)),
+        })
     }
 }
 
@@ -159,6 +170,8 @@ pub(super) fn whole(f: &mut Form<'_, '_>, world: &mut World) {
     f.each("request", |f| traffic::request(f, world));
     f.each("arrivals", |f| traffic::arrivals(f, world));
     f.each("job", |f| jobs::job(f, world));
+    f.each("layer", |f| layers::layer(f, world));
+    f.table("stack", |f| layers::stack(f, world));
     f.each("quota", |f| quotas::quota(f, world));
     f.each("operator", |f| operator::command(f, world));
     if !f.lists("route") {

@@ -12,6 +12,7 @@ mod flow;
 mod form;
 mod jobs;
 mod latency;
+mod layers;
 mod lower;
 mod operator;
 mod parties;

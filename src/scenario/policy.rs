@@ -24,6 +24,11 @@ use crate::units::Money;
 /// All knobs.
 pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     world.ear = faults::ear(f);
+    knobs(f, world);
+}
+
+/// All but those that say how responses are read.
+pub(super) fn knobs(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.eligibility = f.table("eligibility", eligibility);
     world.policy.ranking = f.table("ranking", ranking);
     world.policy.retry = f.table("retry", retry);

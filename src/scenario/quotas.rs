@@ -8,7 +8,7 @@ use super::parties::id;
 use super::quantity::{DURATION, LARGE_COUNT};
 use super::tree::Value;
 use super::upstreams::{refused, reply};
-use crate::sim::{Counted, Quota, QuotaFact, Refused, Reply, SaysWhen, Window};
+use crate::sim::{Counted, Handed, Quota, QuotaFact, Refused, Reply, SaysWhen, Window};
 use crate::units::{Duration, ModelId, ProjectId};
 use crate::wire::Response;
 
@@ -97,5 +97,10 @@ fn daily(f: &mut Form<'_, '_>, world: &World) -> Option<Window> {
         f.problem(&word.span, "a time of day means nothing in a scenario that begins at none", help);
         return None;
     };
+    if world.layers.iter().any(|layer| layer.deadline == Handed::Not(None)) {
+        let help = Some("state its `passes.own_deadline`".to_owned());
+        f.problem(&word.span, "a layer whose layer below has no deadline may call for ever", help);
+        return None;
+    }
     Some(Window::At(resets(start, &clock, world.last_call())))
 }

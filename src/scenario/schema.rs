@@ -3,7 +3,7 @@
 
 use super::findings::{Knob, Shape, Unstated};
 use super::{DRAWN_TIME, OWN_KEYS, knobs};
-use crate::trace::{CANDIDATE, Field, Kind, Unit};
+use crate::trace::{CANDIDATE, COMMON, Field, Kind, Unit};
 use serde_json::{Map, Value, json};
 
 /// The dialect of every schema.
@@ -170,6 +170,7 @@ fn value(knob: &Knob) -> Value {
         Shape::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Shape::Time => json!({ "anyOf": [{ "type": "string" }, { "$ref": "#/$defs/drawn_time" }] }),
         Shape::Table => json!({ "type": "object" }),
+        Shape::Policy => json!({ "$ref": "#/$defs/policy" }),
         Shape::Pattern => json!({ "$ref": "#/$defs/pattern" }),
         Shape::Patterns => json!({ "type": "array", "minItems": 2, "items": { "$ref": "#/$defs/pattern" } }),
         Shape::Open => json!({ "type": ["string", "integer", "boolean", "array", "object"] }),
@@ -203,7 +204,7 @@ fn pattern() -> Value {
     let mut rules = Vec::new();
     for kind in Kind::ALL {
         let mut keys = vec!["event"];
-        for field in kind.fields() {
+        for field in COMMON.iter().chain(kind.fields()) {
             if field.unit() == Unit::List {
                 keys.push("candidate");
             } else {

@@ -103,11 +103,11 @@ impl Table {
         merged
     }
 
-    /// Removes the route, request, stream of arrivals or job called `name`; whether there was one.
+    /// Removes the route, layer, request, stream of arrivals or job called `name`; whether there was one.
     pub(super) fn remove_named(&mut self, name: &str) -> bool {
         let mut removed = false;
         for (key, node) in &mut self.entries {
-            if let ("route" | "request" | "arrivals" | "job", Value::List(list)) =
+            if let ("route" | "layer" | "request" | "arrivals" | "job", Value::List(list)) =
                 (key.text.as_str(), &mut node.value)
             {
                 let before = list.len();

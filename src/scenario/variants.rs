@@ -31,7 +31,7 @@ pub(super) fn variant(f: &mut Form<'_, '_>) -> Option<Heading> {
     let doc = "The laws that it must break in at least one run, and no other; `comes_to_rest` is a check and no law.";
     let breaks = f.texts(about("breaks", doc)).unwrap_or_default();
     let breaks = breaks.iter().filter_map(|word| law(f, word)).collect();
-    let doc = "Routes, requests, arrivals and jobs of the file, by name, that it does not have.";
+    let doc = "Routes, layers, requests, arrivals and jobs of the file, by name, that it does not have.";
     let without = f.texts(about("without", doc)).unwrap_or_default();
     let mut overrides = Table::default();
     for (key, node) in f.rest() {
@@ -102,8 +102,10 @@ fn reduced(world: &Table, heading: &Heading, out: &mut Findings) -> Table {
     let mut reduced = world.clone();
     for word in &heading.without {
         if !reduced.remove_named(&word.text) {
-            let text =
-                format!("there is no route, request, stream of arrivals or job `{}` to leave out", word.text);
+            let text = format!(
+                "there is no route, layer, request, stream of arrivals or job `{}` to leave out",
+                word.text
+            );
             out.note(&word.span, text, None);
         }
     }

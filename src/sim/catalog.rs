@@ -9,8 +9,11 @@ use crate::policy::hedge::After;
 use crate::policy::ledger::{Amount, Reserve};
 use crate::policy::taxonomy::Taxonomy;
 use crate::policy::{breaker, health};
+use std::num::NonZeroU32;
+
 use crate::units::{
-    BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId, RouteId,
+    BreakerId, CredentialId, Duration, HealthId, LayerId, ModelId, Name, Names, ProjectId, ProviderId,
+    RouteId,
 };
 
 /// Everything that is declared.
@@ -58,6 +61,66 @@ pub struct Catalog {
     pub machines: Machines,
     /// Versions for the audit record.
     pub versions: Versions,
+    /// The gateways above this one.
+    pub stack: Stack,
+}
+
+/// The gateways above the innermost; none by default.
+#[derive(Clone, Debug, Default)]
+pub struct Stack {
+    /// The name of every layer, the innermost first; empty if there is but one gateway.
+    pub names: Vec<Name>,
+    /// What is declared of every layer above the innermost, the lowest first. Names are those of the whole stack.
+    pub above: Vec<LayerFact>,
+    /// Calls to upstreams that one request of a caller may lead to, through all layers together.
+    pub calls_max: u32,
+}
+
+/// A layer above the innermost, and how it stands to the one below.
+#[derive(Clone, Debug)]
+pub struct LayerFact {
+    /// What is declared of it: one route, which leads to the layer below.
+    pub catalog: Catalog,
+    /// The deadline of what it asks the layer below.
+    pub deadline: Handed,
+    /// Whether the layer below hears of a cancel.
+    pub cancel: Told,
+    /// The bare HTTP status as which every failure of the layer below comes; `None` if it comes as it was.
+    pub hears: Option<u16>,
+}
+
+/// The deadline that a layer hands to the one below.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Handed {
+    /// Its own: the same instant.
+    Down,
+    /// None: the layer below gives itself so long, or for ever.
+    Not(Option<Duration>),
+}
+
+/// Whether somebody hears of something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// At once.
+    AtOnce,
+    /// Never.
+    Never,
+}
+
+impl Catalog {
+    /// What is declared of a layer; of one that is not there, what is declared of the innermost.
+    #[inline]
+    pub fn of(&self, layer: LayerId) -> &Catalog {
+        match layer.below() {
+            None => self,
+            Some(below) => self.stack.above.get(below.index()).map_or(self, |fact| &fact.catalog),
+        }
+    }
+
+    /// The layer whose requests are those of callers.
+    pub const fn outermost(&self) -> LayerId {
+        LayerId(self.stack.above.len() as u8)
+    }
 }
 
 impl Catalog {
@@ -230,6 +293,30 @@ pub struct RequestName {
     pub source: u16,
     /// The number of the request.
     pub ordinal: u32,
+    /// Which request that it led to further down the stack; `None` for the one that a caller made.
+    pub within: Option<Within>,
+}
+
+/// A request that a layer made of a layer below for a caller's request: `ask/sdk/2` is the second that the layer
+/// `sdk` was asked for `ask`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Within {
+    /// The layer that was asked.
+    pub layer: LayerId,
+    /// Its number there for the caller's request, from one.
+    pub nth: NonZeroU32,
+}
+
+impl RequestName {
+    /// The name of a request that a caller made.
+    pub const fn of(source: u16, ordinal: u32) -> RequestName {
+        RequestName { source, ordinal, within: None }
+    }
+
+    /// The caller's request behind it.
+    pub const fn root(self) -> RequestName {
+        RequestName { within: None, ..self }
+    }
 }
 
 /// What the policy promises never to exceed.

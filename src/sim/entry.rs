@@ -4,7 +4,9 @@ use super::catalog::{RequestName, TaskName};
 use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
-use crate::units::{BreakerId, CallId, CredentialId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp};
+use crate::units::{
+    BreakerId, CallId, CredentialId, LayerId, Name, RequestId, RouteId, TaskId, TenantId, Timestamp,
+};
 
 /// One line of the trace.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +17,8 @@ pub struct Entry<'a> {
     pub at: Timestamp,
     /// The entry that caused it; `None` for what nothing in the trace caused.
     pub cause: Option<u64>,
+    /// Whose: of which gateway of the stack.
+    pub layer: LayerId,
     /// What.
     pub what: What<'a>,
 }
@@ -31,6 +35,8 @@ pub enum What<'a> {
         request: &'a Request,
         /// Its name.
         name: RequestName,
+        /// The call of the layer above that it is, if it is one.
+        by: Option<CallId>,
     },
     /// A job began.
     TaskBegan {
@@ -118,6 +124,8 @@ pub enum What<'a> {
 /// What a preamble entry declares: read it up in the catalogue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declared {
+    /// How a layer above stands to the one below it.
+    Layer,
     /// The limits and versions.
     Limits,
     /// A fault domain whose breaker is not as the limits say.

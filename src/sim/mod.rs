@@ -9,6 +9,7 @@ mod jobs;
 mod quota;
 mod run;
 mod setup;
+mod stack;
 mod upstream;
 mod world;
 

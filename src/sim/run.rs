@@ -3,13 +3,14 @@
 
 use super::agenda::{Event, Rank};
 use super::catalog::{RequestName, TaskName};
-use super::entry::{Declared, Entry, Observer, TaskEnd, What};
+use super::entry::{Declared, Entry, Observer, Scripted, TaskEnd, What};
 use super::jobs::Part;
 use super::setup::{Pace, Setup};
+use super::stack::{Hearer, Life};
 use super::world::{End, World};
 use crate::gateway::{Action, Command, Decision, Effect, Effects, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
-use crate::units::{RouteId, TaskId, TenantId, Timestamp};
+use crate::units::{CallId, LayerId, RouteId, TaskId, TenantId, Timestamp};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +40,7 @@ pub const STEPS_AT_ONE_INSTANT_MAX: u64 = 100_000;
 /// Plays a run to its end. The observer sees every entry as it happens. The same setup gives the same entries.
 pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
     let mut world = World::new(setup);
-    let mut scribe = Scribe { observer, seq: 0, at: Timestamp::ZERO };
+    let mut scribe = Scribe { observer, seq: 0, at: Timestamp::ZERO, layer: LayerId::INNERMOST };
     declare(setup, &mut scribe);
     let mut effects = Effects::default();
     let (mut instant, mut steps) = (Timestamp::ZERO, 0);
@@ -51,13 +52,17 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
         }
         match next {
             Next::Event(_) => step(&mut world, &mut scribe, &mut effects),
-            Next::Wake(at, wait) => wake(&mut world, at, wait, &mut scribe, &mut effects),
+            Next::Wake(at, layer, wait) => wake(&mut world, at, (layer, wait), &mut scribe, &mut effects),
+            Next::Relay(at) => relay::relay(&mut world, at, &mut scribe, &mut effects),
         }
     }
-    let rest = if world.gateway.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
+    let rest = if world.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
     let at = scribe.at;
-    let cause = scribe.write(at, None, What::RunEnded);
-    tell(&mut world, at, cause, Input::Operator(Command::Show), &mut scribe, &mut effects);
+    for layer in (0..=world.outermost().0).rev().map(LayerId) {
+        scribe.turn_to(layer);
+        let cause = scribe.write(at, None, What::RunEnded);
+        tell(&mut world, (layer, at), cause, Input::Operator(Command::Show), &mut scribe, &mut effects);
+    }
     Ending { at: scribe.at, entries: scribe.seq, rest }
 }
 
@@ -66,16 +71,23 @@ pub(super) struct Scribe<'o, O: Observer> {
     observer: &'o mut O,
     seq: u64,
     at: Timestamp,
+    /// Whose entries it writes.
+    layer: LayerId,
 }
 
 impl<O: Observer> Scribe<'_, O> {
+    /// From here on it writes entries of this layer.
+    const fn turn_to(&mut self, layer: LayerId) {
+        self.layer = layer;
+    }
+
     /// Inlined, and so is the first turn of an observer: each place that writes knows what it writes, and need not have
     /// it asked of the entry.
     #[inline(always)]
     pub(super) fn write(&mut self, at: Timestamp, cause: Option<u64>, what: What<'_>) -> u64 {
         self.at = at;
         let seq = self.seq;
-        self.observer.entry(&Entry { seq, at, cause, what });
+        self.observer.entry(&Entry { seq, at, cause, layer: self.layer, what });
         self.seq += 1;
         seq
     }
@@ -85,6 +97,13 @@ impl<O: Observer> Scribe<'_, O> {
 fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
     let catalog = &setup.catalog;
     let own_breakers = catalog.machines.own_breakers.iter().map(|own| Declared::Breaker(own.0));
+    for above in (1..=catalog.outermost().0).rev() {
+        scribe.turn_to(LayerId(above));
+        for declared in [Declared::Layer, Declared::Limits, Declared::Route(RouteId(0))] {
+            scribe.write(Timestamp::ZERO, None, What::Declared(declared));
+        }
+    }
+    scribe.turn_to(LayerId::INNERMOST);
     let tenants = (0..catalog.tenants.len()).map(|at| Declared::Tenant(TenantId(at as u16)));
     let tasks = (0..catalog.tasks.len()).map(|at| Declared::Task(at as u16));
     let quotas = (0..catalog.quotas.len()).map(|at| Declared::Quota(at as u16));
@@ -100,30 +119,37 @@ fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
 enum Next {
     /// The first of the agenda.
     Event(Timestamp),
-    /// A timer of the gateway.
-    Wake(Timestamp, Wait),
+    /// A timer of a gateway.
+    Wake(Timestamp, LayerId, Wait),
+    /// What passes from one layer to another.
+    Relay(Timestamp),
 }
 
 impl Next {
     const fn at(&self) -> Timestamp {
         match self {
-            Next::Event(at) | Next::Wake(at, _) => *at,
+            Next::Event(at) | Next::Wake(at, ..) | Next::Relay(at) => *at,
         }
     }
 }
 
+#[inline]
 fn next(world: &World<'_>) -> Option<Next> {
-    match (world.agenda.next(), world.gateway.next_wake()) {
+    if let Some(at) = world.stack.due() {
+        return Some(Next::Relay(at));
+    }
+    match (world.agenda.next(), world.next_wake()) {
         (None, None) => None,
         (Some((at, _)), None) => Some(Next::Event(at)),
-        (Some(first), Some((due, _))) if first < (due, Rank::Timer) => Some(Next::Event(first.0)),
-        (Some(_) | None, Some((due, wait))) => Some(Next::Wake(due, wait)),
+        (Some(first), Some((due, ..))) if first < (due, Rank::Timer) => Some(Next::Event(first.0)),
+        (Some(_) | None, Some((due, layer, wait))) => Some(Next::Wake(due, layer, wait)),
     }
 }
 
 /// One event of the agenda.
 fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: &mut Effects) {
     let (at, event) = world.agenda.take().expect("the agenda is not empty");
+    scribe.turn_to(LayerId::INNERMOST);
     match event {
         Event::Arrive(source) => arrive(world, at, source, scribe, effects),
         Event::BeginJob(job) => begin_job(world, at, job, scribe),
@@ -132,13 +158,15 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
         Event::Operate(order) => {
             let command = world.setup.operator[order as usize].1;
             let cause = scribe.write(at, None, What::Operated { command });
-            tell(world, at, cause, Input::Operator(command), scribe, effects);
+            tell(world, (LayerId::INNERMOST, at), cause, Input::Operator(command), scribe, effects);
         }
         Event::HangUp { request, stamp } => {
             if world.requests[request.index()].is_waiting(stamp) {
                 let arrival = world.requests[request.index()].arrival;
+                let layer = world.outermost();
+                scribe.turn_to(layer);
                 let cause = scribe.write(at, Some(arrival), What::Abandoned { request });
-                tell(world, at, cause, Input::Abandoned(request), scribe, effects);
+                tell(world, (layer, at), cause, Input::Abandoned(request), scribe, effects);
             }
         }
         Event::Visible { call, stamp } => {
@@ -146,25 +174,43 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
                 let cause =
                     scribe.write(at, Some(world.calls[call.index()].origin), What::CallVisible { call });
                 world.show_life(at, call, cause);
-                tell(world, at, cause, Input::Visible(call), scribe, effects);
+                tell(world, (LayerId::INNERMOST, at), cause, Input::Visible(call), scribe, effects);
             }
         }
         Event::Progress { call, stamp } => {
             if world.is_current(call, stamp) {
                 let sign = world.calls[call.index()].sign;
                 world.show_life(at, call, sign);
-                tell(world, at, sign, Input::Progress(call), scribe, effects);
+                if let Some((request, _)) = world.calls[call.index()].by {
+                    world.stack.show(at, request, sign, Life::Again);
+                }
+                tell(world, (LayerId::INNERMOST, at), sign, Input::Progress(call), scribe, effects);
             }
         }
         Event::End { call, stamp } => {
             if world.is_current(call, stamp) {
-                let End { receipt, truth, health, code, status, origin } = world.end(call);
-                let what = What::CallEnded { call, truth, health, code, status, receipt: &receipt };
-                let cause = scribe.write(at, Some(origin), what);
-                tell(world, at, cause, Input::Ended(call, receipt), scribe, effects);
+                let end = world.end(call);
+                world.stack.settle(world.calls[call.index()].by, &end);
+                ended(world, (LayerId::INNERMOST, at), call, &end, scribe, effects);
             }
         }
     }
+}
+
+/// A call is over.
+fn ended(
+    world: &mut World<'_>,
+    (layer, at): (LayerId, Timestamp),
+    call: CallId,
+    end: &End,
+    scribe: &mut Scribe<'_, impl Observer>,
+    effects: &mut Effects,
+) {
+    let End { receipt, truth, health, code, status, origin } = end;
+    let (truth, health, code, status) = (*truth, *health, *code, *status);
+    let what = What::CallEnded { call, truth, health, code, status, receipt };
+    let cause = scribe.write(at, Some(*origin), what);
+    tell(world, (layer, at), cause, Input::Ended(call, *receipt), scribe, effects);
 }
 
 /// The next request of a source; the one after it goes on the agenda.
@@ -184,7 +230,7 @@ fn arrive(
         world.agenda.add(at.after(gap), Event::Arrive(source));
     }
     world.arrived[usize::from(source)] += 1;
-    admit(world, at, RequestName { source, ordinal }, None, None, scribe, effects);
+    admit(world, at, RequestName::of(source, ordinal), None, None, scribe, effects);
 }
 
 /// A request arrives.
@@ -197,7 +243,7 @@ fn admit(
     scribe: &mut Scribe<'_, impl Observer>,
     effects: &mut Effects,
 ) {
-    let RequestName { source, ordinal } = name;
+    let RequestName { source, ordinal, .. } = name;
     let from = &world.setup.sources[usize::from(source)];
     let template = &from.template;
     let mut envelope = template.envelope;
@@ -208,7 +254,7 @@ fn admit(
         let kind = world.setup.jobs[usize::from(world.jobs.get(part.task).job)].kind;
         payer.task = Some(Task { id: part.task, kind });
     }
-    let request = Request {
+    let mut request = Request {
         id,
         payer,
         envelope,
@@ -219,13 +265,17 @@ fn admit(
         content: world.content(source),
         draw: mix(world.source_hash(source) ^ mix(u64::from(ordinal) + 1)),
     };
-    let arrival = scribe.write(at, cause, What::Arrived { request: &request, name });
+    let layer = world.outermost();
+    world.stack.admit(&mut request);
+    scribe.turn_to(layer);
+    let arrival = scribe.write(at, cause, What::Arrived { request: &request, name, by: None });
     let stamp = world.stamp();
     world.admit(&request, name, stamp, arrival, part);
+    world.stack.ask(&request, stamp, part);
     if let Some(patience) = template.hangs_up {
         world.agenda.add(at.after(patience), Event::HangUp { request: id, stamp });
     }
-    tell(world, at, arrival, Input::Arrived(&request), scribe, effects);
+    tell(world, (layer, at), arrival, Input::Arrived(&request), scribe, effects);
 }
 
 /// A job begins; the next one of its kind goes on the agenda.
@@ -239,6 +289,7 @@ fn begin_job(world: &mut World<'_>, at: Timestamp, job: u16, scribe: &mut Scribe
         world.agenda.add(at.after(gap), Event::BeginJob(job));
     }
     let name = TaskName { kind: setup.kind, ordinal: Some(ordinal) };
+    scribe.turn_to(world.outermost());
     world.jobs.get_mut(task).entry = scribe.write(at, None, What::TaskBegan { task, name });
     world.jobs.advance(at, task, setup, &mut world.agenda);
 }
@@ -263,7 +314,7 @@ fn begin_step(
     }
     world.jobs.open(task, setup.times);
     for nth in 0..setup.times {
-        let name = RequestName { source: setup.source, ordinal: job * setup.times + nth };
+        let name = RequestName::of(setup.source, job * setup.times + nth);
         admit(world, at, name, Some(Part { task, step }), Some(cause), scribe, effects);
     }
 }
@@ -278,15 +329,18 @@ fn end_job(
 ) {
     let progress = world.jobs.end(task);
     let end = if progress.failed { TaskEnd::Failed } else { TaskEnd::Answered };
+    scribe.turn_to(world.outermost());
     let cause = scribe.write(at, Some(progress.entry), What::TaskEnded { task, end });
-    tell(world, at, cause, Input::TaskEnded(task), scribe, effects);
+    for layer in (0..=world.outermost().0).rev() {
+        tell(world, (LayerId(layer), at), cause, Input::TaskEnded(task), scribe, effects);
+    }
 }
 
-/// A timer of the gateway is due. It was caused by what set it.
+/// A timer of a gateway is due. It was caused by what set it.
 fn wake(
     world: &mut World<'_>,
     at: Timestamp,
-    wait: Wait,
+    (layer, wait): (LayerId, Wait),
     scribe: &mut Scribe<'_, impl Observer>,
     effects: &mut Effects,
 ) {
@@ -294,25 +348,27 @@ fn wake(
         Wait::Deadline(request) => world.requests[request.index()].arrival,
         Wait::Retry(request) => world.requests[request.index()].retry,
         Wait::Hedge(request) => world.requests[request.index()].hedge,
-        Wait::Attempt(call) | Wait::Receipt(call) => world.calls[call.index()].origin,
-        Wait::FirstByte(call) | Wait::Idle(call) => world.calls[call.index()].sign,
-        Wait::Health(health) => world.health_moves[health.index()],
+        Wait::Attempt(call) | Wait::Receipt(call) => world.origins(layer, call).0,
+        Wait::FirstByte(call) | Wait::Idle(call) => world.origins(layer, call).1,
+        Wait::Health(health) => world.health_moves(layer)[health.index()],
     };
+    scribe.turn_to(layer);
     let cause = scribe.write(at, Some(cause), What::Woke { wait });
-    tell(world, at, cause, Input::Woke, scribe, effects);
+    tell(world, (layer, at), cause, Input::Woke, scribe, effects);
 }
 
 /// Tells the gateway what happened, writes down what it says and carries out what it orders.
 fn tell(
     world: &mut World<'_>,
-    now: Timestamp,
+    (layer, now): (LayerId, Timestamp),
     cause: u64,
     input: Input<'_>,
     scribe: &mut Scribe<'_, impl Observer>,
     effects: &mut Effects,
 ) {
+    scribe.turn_to(layer);
     effects.clear();
-    world.gateway.handle(now, input, effects);
+    world.gateway(layer).handle(now, input, effects);
     for effect in &effects.list {
         match effect {
             Effect::Consider { request, first, count } => {
@@ -325,7 +381,7 @@ fn tell(
                     Decision::RetryScheduled { request, .. } => {
                         world.requests[request.index()].retry = seq;
                     }
-                    Decision::HealthMoved { health, .. } => world.health_moves[health.index()] = seq,
+                    Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq,
                     Decision::Reserved { .. }
                     | Decision::Denied { .. }
                     | Decision::Classified { .. }
@@ -345,7 +401,7 @@ fn tell(
             }
             Effect::Act(action) => {
                 let seq = scribe.write(now, Some(cause), What::Acted(action));
-                carry_out(world, now, action, seq, scribe);
+                carry_out(world, (layer, now), action, seq, scribe);
             }
         }
     }
@@ -353,14 +409,15 @@ fn tell(
 
 fn carry_out(
     world: &mut World<'_>,
-    now: Timestamp,
+    (layer, now): (LayerId, Timestamp),
     action: &Action,
     seq: u64,
     scribe: &mut Scribe<'_, impl Observer>,
 ) {
     match action {
         Action::Call(call) => {
-            let scripted = world.begin(now, call);
+            let is_upstream = layer == LayerId::INNERMOST;
+            let scripted = if is_upstream { world.begin(now, call) } else { Scripted::Foreseen };
             let what = What::CallBegun {
                 call: call.call,
                 request: call.request,
@@ -369,30 +426,42 @@ fn carry_out(
                 scripted,
             };
             let begun = scribe.write(now, Some(seq), what);
-            let served = &mut world.calls[call.call.index()];
-            (served.origin, served.sign) = (begun, begun);
+            if is_upstream {
+                let served = &mut world.calls[call.call.index()];
+                (served.origin, served.sign) = (begun, begun);
+            } else {
+                let stamp = world.stamp();
+                world.stack.call(now, layer, call, stamp, begun);
+            }
             world.requests[call.request.index()].hedge = begun;
         }
-        Action::Cancel { call, .. } => {
+        Action::Cancel { call, .. } if layer == LayerId::INNERMOST => {
             if !world.cancel(now, *call, seq) {
                 scribe.write(now, Some(seq), What::CallLost { call: *call });
             }
         }
+        Action::Cancel { call, .. } => world.stack.cancel(now, layer, *call, seq),
         Action::Reply { request, outcome, .. } => {
-            let answered = matches!(outcome, Outcome::Answered { .. });
-            world.replied(now, *request, answered);
+            if world.stack.layers.is_empty()
+                || world.stack.reply(now, *request, outcome, seq) == Hearer::Caller
+            {
+                world.replied(now, *request, matches!(outcome, Outcome::Answered { .. }));
+            } else {
+                world.requests[request.index()].answered = true;
+            }
         }
         Action::Close { request, .. } => {
-            if let Some(part) = world.requests[request.index()].part
+            if let Some(part) = world.close(now, *request, seq)
                 && world.jobs.closed(part.task)
             {
                 world.agenda.add(now, Event::EndJob(part.task));
             }
             world.free(*request);
         }
-        Action::Commit { .. } => {}
+        Action::Commit { request, .. } => world.stack.show(now, *request, seq, Life::First),
     }
 }
 
+mod relay;
 #[cfg(test)]
 mod tests;

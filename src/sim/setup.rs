@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::quota::Quota;
-use super::upstream::{Latency, Upstream};
+use super::upstream::{FailedReply, Latency, Upstream};
 use crate::gateway::{Command, Delivery, Payer, Policy, Registry, SideEffect};
 use crate::policy::eligibility::Envelope;
 use crate::policy::prices::Usage;
@@ -29,6 +29,32 @@ pub struct Setup {
     pub quotas: Vec<Quota>,
     /// What an operator does, and when.
     pub operator: Vec<(Timestamp, Command)>,
+    /// The gateways above, the lowest first. How each stands to the one below is declared in the catalogue.
+    pub above: Vec<Above>,
+}
+
+/// A gateway whose one route leads to the gateway below.
+#[derive(Clone, Debug)]
+pub struct Above {
+    /// Its knobs.
+    pub policy: Policy,
+    /// What it believes.
+    pub registry: Registry,
+    /// What failures of the layer below come as.
+    pub hears: Hears,
+}
+
+/// What the failures of a layer come as to the one above it.
+#[derive(Clone, Copy, Debug)]
+pub struct Hears {
+    /// Whatever it is comes as this; `None` is as it was.
+    pub always: Option<FailedReply>,
+    /// What took too long.
+    pub late: FailedReply,
+    /// What is closed for now.
+    pub closed: FailedReply,
+    /// What may not be tried, or not again.
+    pub refused: FailedReply,
 }
 
 /// Where requests come from.

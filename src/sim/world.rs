@@ -8,6 +8,7 @@ use super::entry::Scripted;
 use super::jobs::{Jobs, Part};
 use super::quota::Meter;
 use super::setup::{Pace, Setup};
+use super::stack::Stack;
 use super::upstream::{Billed, CancelBill, Latency, Reply, Then, Used};
 use crate::gateway::{Answer, Bill, Call, Delivery, Gateway, Receipt, Request};
 use crate::policy::prices::Usage;
@@ -40,6 +41,7 @@ pub(super) struct World<'s> {
     /// The entry of the last move of each health state.
     pub(super) health_moves: Vec<u64>,
     pub(super) jobs: Jobs,
+    pub(super) stack: Stack<'s>,
     meters: Vec<Meter>,
     stamps: u64,
 }
@@ -63,6 +65,8 @@ struct Occasion {
 #[derive(Clone, Copy)]
 pub(super) struct Served {
     stamp: u64,
+    /// For whom, if there are layers.
+    pub(super) by: Option<(RequestId, u64)>,
     route: RouteId,
     source: Source,
     begun: Timestamp,
@@ -144,6 +148,7 @@ impl<'s> World<'s> {
             weather: weather.collect(),
             health_moves: vec![0; setup.catalog.healths.len()],
             jobs: Jobs::new(setup.jobs.len(), setup.catalog.tasks.len()),
+            stack: Stack::new(setup),
             meters: setup.quotas.iter().map(Meter::new).collect(),
             stamps: 0,
         }
@@ -206,7 +211,7 @@ impl<'s> World<'s> {
     pub(super) fn replied(&mut self, now: Timestamp, request: RequestId, answered: bool) {
         let caller = &mut self.requests[request.index()];
         caller.answered = true;
-        let RequestName { source, .. } = caller.name;
+        let source = caller.name.source;
         if let Some(part) = caller.part {
             self.jobs.replied(part, answered);
             let job = &self.setup.jobs[usize::from(self.jobs.get(part.task).job)];
@@ -233,8 +238,10 @@ impl<'s> World<'s> {
     /// An upstream takes a call: everything it will do goes on the agenda.
     pub(super) fn begin(&mut self, now: Timestamp, call: &Call) -> Scripted {
         let caller = &mut self.requests[call.request.index()];
-        let nth = caller.called.iter().filter(|route| **route == call.route).count() as u64;
-        caller.called.push(call.route);
+        let called = self.stack.routes(call.request).unwrap_or(&mut caller.called);
+        let nth = called.iter().filter(|route| **route == call.route).count() as u64;
+        called.push(call.route);
+        let by = self.stack.called(call.request);
         let (estimate, delivery, name) = (caller.estimate, caller.delivery, caller.name);
         let occasion =
             Occasion { source: self.source_hash(name.source), ordinal: u64::from(name.ordinal), nth };
@@ -263,6 +270,7 @@ impl<'s> World<'s> {
         }
         let served = Served {
             stamp,
+            by,
             route: call.route,
             source,
             begun: now,

@@ -50,4 +50,5 @@ const SUITE: &[Embedded] = suite![
     "three-fuses",
     "noisy-neighbour",
     "overloaded-cheap-model",
+    "stacked-retries",
 ];

@@ -103,6 +103,10 @@ pub fn policy_digest(variant: &Variant) -> Fingerprint {
     for (breaker, config) in &registry.own_breakers {
         text.push_str(&format!("{breaker:?}{config:?}"));
     }
+    let setup = variant.setup();
+    for (above, fact) in setup.above.iter().zip(&setup.catalog.stack.above) {
+        text.push_str(&format!("{:?}{:?}{:?}{:?}", above.policy, fact.deadline, fact.cancel, fact.hears));
+    }
     Fingerprint::of(&text)
 }
 

@@ -107,7 +107,7 @@ fn summarise_variant(said: &crate::scenario::Variant, played: &PlayedVariant) ->
         runs: verdict.runs,
         metrics: figures(&verdict.metrics, None),
         routes: routes(said, &verdict.metrics),
-        laws: Law::ALL.into_iter().map(|law| summarise_law(law, verdict)).collect(),
+        laws: laws(said).map(|law| summarise_law(law, verdict)).collect(),
         findings: verdict.findings.iter().map(summarise_finding).collect(),
         status: played.status.clone(),
         digest: played.digest.to_string(),
@@ -122,6 +122,12 @@ fn routes(said: &crate::scenario::Variant, metrics: &Metrics) -> Vec<RouteSummar
         metrics: figures(metrics, Some(Part::Route(RouteId(at as u16)))),
     };
     catalog.routes.iter().enumerate().map(route).collect()
+}
+
+/// The laws that can speak of a variant.
+fn laws(said: &crate::scenario::Variant) -> impl Iterator<Item = Law> {
+    let is_stack = !said.setup().above.is_empty();
+    Law::ALL.into_iter().filter(move |law| is_stack || !law.is_of_a_stack())
 }
 
 fn figures(metrics: &Metrics, of: Option<Part>) -> Figures {

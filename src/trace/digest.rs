@@ -137,7 +137,8 @@ impl Lanes {
         }
     }
 
-    /// A request by the name of its source and its number there; of a job's step, by the name of the job too.
+    /// A request by the name of its source and its number there; of a job's step, by the name of the job too; of a
+    /// layer below, by that layer and its number there too.
     fn request(&mut self, key: u64, catalog: &Catalog, name: RequestName) {
         let source = &catalog.sources[usize::from(name.source)];
         self.take(key, catalog.names.hash(source.name));
@@ -147,6 +148,10 @@ impl Lanes {
             SourceKind::Step { job, .. } => {
                 self.task(key, catalog, TaskName { kind: job, ordinal: Some(name.ordinal) });
             }
+        }
+        if let Some(within) = name.within {
+            self.take(key, catalog.names.hash(catalog.stack.names[within.layer.index()]));
+            self.take(key, u64::from(within.nth.get()));
         }
     }
 
@@ -269,9 +274,9 @@ const REASONS: [u64; Reason::ALL.len()] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::What;
+    use crate::sim::{What, Within};
     use crate::trace::samples::{self, Stage};
-    use crate::units::{Names, RequestId, Timestamp};
+    use crate::units::{LayerId, Names, RequestId, Timestamp};
 
     fn digest(catalog: &Catalog, play: impl Fn(&mut Digest<'_>)) -> Fingerprint {
         let mut digest = Digest::new(catalog);
@@ -291,8 +296,8 @@ mod tests {
             let id = RequestId(slot);
             let deadline = Timestamp::from_nanos(deadline);
             let request = &crate::gateway::Request { id, deadline, ..samples::request() };
-            let name = RequestName { source: 1, ordinal };
-            Stage::new(digest).first(Timestamp::ZERO, What::Arrived { request, name });
+            let name = RequestName::of(1, ordinal);
+            Stage::new(digest).first(Timestamp::ZERO, What::Arrived { request, name, by: None });
         })
     }
 
@@ -326,5 +331,29 @@ mod tests {
         }
         let [a, b] = ["a", "b"].map(Fingerprint::of);
         assert_ne!(Fingerprint::all([a, b]), Fingerprint::all([b, a]));
+    }
+
+    #[test]
+    fn a_layer_and_what_a_request_led_to_are_in_the_digest() {
+        let catalog = samples::stacked();
+        let told = |layer, within| {
+            digest(&catalog, |digest| {
+                let name = RequestName { within, ..RequestName::of(0, 0) };
+                let what = What::Arrived { request: &samples::request(), name, by: None };
+                digest.entry(&Entry { seq: 0, at: Timestamp::ZERO, cause: None, layer, what });
+            })
+        };
+        let within = |layer, nth| std::num::NonZeroU32::new(nth).map(|nth| Within { layer, nth });
+        let (sdk, agent) = (LayerId(1), LayerId(2));
+        let all = [
+            told(sdk, None),
+            told(agent, None),
+            told(sdk, within(sdk, 1)),
+            told(sdk, within(sdk, 2)),
+            told(sdk, within(agent, 1)),
+        ];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[..at].contains(one), "{at} is like another");
+        }
     }
 }

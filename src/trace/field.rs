@@ -41,6 +41,8 @@ macro_rules! fields {
 
 fields! {
     // Who and where.
+    /// The layer of the stack; only if there are several. Every event can have it, before its own fields.
+    Layer "layer" Word
     /// The request.
     Request "request" Word
     /// The call: the request and the number of the call there.
@@ -271,6 +273,18 @@ fields! {
     QuotaLimit "quota_limit" Count
     /// How much of it was used before the run.
     QuotaUsed "quota_used" Count
+    /// The layer below.
+    Below "below" Word
+    /// Calls to upstreams that one request of a caller may lead to, through all layers together.
+    StackCallsMax "stack_calls_max" Count
+    /// Which deadline the layer below gets: the same (`passed`), one that it gives itself (`its_own`), or `none`.
+    DeadlineBelow "deadline_below" Word
+    /// The one that it gives itself, from its request's arrival.
+    DeadlineBelowAfter "deadline_below_after_ns" Span
+    /// Whether the layer below hears of a cancel.
+    CancelBelow "cancel_below" Word
+    /// The bare HTTP status as which every failure of the layer below comes.
+    HearsStatus "hears_http_status" Count
     /// The version of the routing policy.
     PolicyVersion "policy_version" Word
     /// The version of the price table.

@@ -50,6 +50,10 @@ macro_rules! kinds {
 
 kinds! {
     // Facts.
+    /// How a layer above the innermost stands to the one below it.
+    DeclaredLayer "declared_layer" World [
+        Below StackCallsMax DeadlineBelow DeadlineBelowAfter CancelBelow HearsStatus
+    ]
     /// The limits that the policy promises to keep, and the versions.
     DeclaredLimits "declared_limits" World [
         AttemptsMax CallsPerRouteMax SeeksMax LegsMax AttemptCostMax AttemptTokensMax ReserveRetries Reserve
@@ -84,7 +88,7 @@ kinds! {
     DeclaredApproval "declared_approval" World [Route Class Cap]
     /// A request came in.
     Arrived "arrived" World [
-        Request Task Tenant Content Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
+        Request Call Task Tenant Content Capabilities Regions Deployments DataClass TaskType Protocol Contract InputTokens
         CacheReadTokens CacheWriteTokens ImageTokens AudioTokens OutputMax Deadline CostMax TokensMax Delivery
         Effect Priority
     ]
@@ -175,6 +179,9 @@ kinds! {
     TimedOut "timed_out" Gateway [Request Call Route Class]
 }
 
+/// The fields that every event can have, before its own: absent unless there is a stack of gateways.
+pub const COMMON: &[Field] = &[Field::Layer];
+
 /// The fields of one object in the list of [`Field::Candidates`], in the order in which they are written.
 pub const CANDIDATE: &[Field] = &[
     Field::Route,
@@ -195,6 +202,7 @@ impl Kind {
     #[inline]
     pub const fn of(what: &What<'_>) -> Kind {
         match what {
+            What::Declared(Declared::Layer) => Kind::DeclaredLayer,
             What::Declared(Declared::Limits) => Kind::DeclaredLimits,
             What::Declared(Declared::Breaker(_)) => Kind::DeclaredBreaker,
             What::Declared(Declared::Tenant(_)) => Kind::DeclaredTenant,

@@ -392,16 +392,19 @@ mod tests {
 
     #[test]
     fn a_line_reads_back_as_what_was_told() {
-        let mut oracle = Oracle {
-            catalog: samples::catalog(),
-            roll: Roll::default(),
-            lines: Lines::new(&samples::catalog().names),
-            expected: Vec::new(),
-        };
+        check(samples::catalog(), |oracle| {
+            samples::bounded(oracle);
+            samples::oddities(oracle);
+        });
+        check(samples::stacked(), |oracle| samples::stack(oracle));
+    }
+
+    fn check(catalog: Catalog, play: impl Fn(&mut Oracle)) {
+        let (roll, lines) = (Roll::default(), Lines::new(&catalog.names));
+        let mut oracle = Oracle { catalog, roll, lines, expected: Vec::new() };
         oracle.lines.header(&header());
         oracle.lines.clear();
-        samples::bounded(&mut oracle);
-        samples::oddities(&mut oracle);
+        play(&mut oracle);
         let text = std::str::from_utf8(oracle.lines.bytes()).unwrap();
         assert!(text.is_ascii());
         let read: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::field::{Field, Unit, Value};
 use super::fields::{Sink, fields};
-use super::kind::{CANDIDATE, Kind};
+use super::kind::{CANDIDATE, COMMON, Kind};
 use super::roll::Roll;
 use super::text::Text;
 use crate::sim::{Catalog, Entry};
@@ -70,7 +70,8 @@ impl Pattern {
     /// # Errors
     /// [`Unfit::Field`] if the event never has the field, [`Unfit::Value`] if the field never has such a value.
     pub fn demand(&mut self, field: &str, value: Given<'_>) -> Result<(), Unfit> {
-        add(&mut self.tests, find(self.kind.fields(), field)?, value)
+        let own = find(self.kind.fields(), field);
+        add(&mut self.tests, find(COMMON, field).or(own)?, value)
     }
 
     /// Demands that one and the same candidate fulfils this and every other demand on a candidate.
@@ -344,6 +345,24 @@ mod tests {
         check("arrived", &[("capabilities", Words("tools|json"))], &[], 1);
         check("arrived", &[("capabilities", Words("vision"))], &[], 0);
         check("replied", &[("limit", Words("attempts"))], &[], 0);
+    }
+
+    #[test]
+    fn any_event_can_be_asked_for_its_layer() {
+        let check = |event: &str, layer: &str, matches: usize| {
+            let mut pattern = Pattern::of(event).unwrap();
+            pattern.demand("layer", Words(layer)).unwrap();
+            let (catalog, roll) = (samples::stacked(), Roll::default());
+            let mut search =
+                Search { pattern: &pattern, field: Field::Request, catalog, roll, matches: 0, read: None };
+            samples::stack(&mut search);
+            assert_eq!(search.matches, matches, "{event} of {layer}");
+        };
+        check("replied", "agent", 1);
+        check("declared_route", "gateway", 2);
+        check("declared_layer", "gateway", 0);
+        check("call_ended", "sdk", 1);
+        check("call_ended", "nobody", 0);
     }
 
     #[test]

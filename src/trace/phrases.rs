@@ -5,10 +5,33 @@ use super::field::{Field, Value};
 use super::kind::Kind;
 use super::reading::Values;
 
+fn deadline_below(word: &str) -> &'static str {
+    match word {
+        "passed" => ", which is told its deadline",
+        "its_own" => ", which is not told its deadline and gives itself {deadline_below_after_ns}",
+        _ => ", which is told no deadline",
+    }
+}
+
+fn cancel_below(word: &str) -> &'static str {
+    if word == "passed" {
+        " and hears that it stops waiting"
+    } else {
+        " and never hears that it stops waiting"
+    }
+}
+
 /// The phrases that make up the sentence for an entry of `kind` with `values`.
 pub(super) fn phrases(kind: Kind, values: &Values) -> Vec<&'static str> {
     let word = |field| values.text(field).unwrap_or_default();
     match kind {
+        Kind::DeclaredLayer => vec![
+            "it asks {below}",
+            deadline_below(word(Field::DeadlineBelow)),
+            cancel_below(word(Field::CancelBelow)),
+            "[, and hears every failure of it as a bare {hears_http_status}]",
+            "[; one request of a caller may lead to at most {stack_calls_max} upstream calls]",
+        ],
         Kind::DeclaredLimits => vec![LIMITS],
         Kind::DeclaredBreaker => {
             vec!["breaker {breaker}", OPENS, "[, then probes at once: {probes_max}]"]
@@ -157,7 +180,7 @@ const LONG_PRICES: &str = "[; above {long_above_tokens} in: {long_input_usd_per_
                            [, {long_cache_write_usd_per_mtok} into the cache][, {long_image_usd_per_mtok} image]\
                            [, {long_audio_usd_per_mtok} audio]";
 
-const ARRIVED: &str = "{request} arrives[ in {task}][ for {tenant}][, asking \"{content}\"]:";
+const ARRIVED: &str = "{request} arrives[ as {call}][ in {task}][ for {tenant}][, asking \"{content}\"]:";
 
 const NEEDS: &str = "[ needs {capabilities},][ only in {regions},][ only on {deployments},][ {data_class} data,]\
                      [ for {task_type},][ over {protocol},][ with {contract},]";

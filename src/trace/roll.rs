@@ -1,15 +1,18 @@
-//! Who is behind a slot: requests and calls by name, for as long as somebody may still speak of them.
+//! Who is behind a slot: requests and calls by name, for as long as somebody may still speak of them. A stack of
+//! gateways has one table of requests, and one of calls a layer.
 
 use crate::gateway::Action;
 use crate::gateway::Task;
 use crate::sim::{Entry, RequestName, TaskName, What};
-use crate::units::{CallId, RequestId, RouteId, TaskId, Timestamp};
+use crate::units::{CallId, LayerId, RequestId, RouteId, TaskId, Timestamp};
 
 /// The names behind the slots. As large as the most requests and calls that were ever in flight at once.
 #[derive(Clone, Debug, Default)]
 pub struct Roll {
     requests: Vec<Asked>,
     calls: Vec<Made>,
+    /// The calls of every layer above the innermost, the lowest first: each numbers its own.
+    above: Vec<Vec<Made>>,
     tasks: Vec<Option<Begun>>,
 }
 
@@ -47,14 +50,14 @@ pub struct Made {
     pub begun: Timestamp,
 }
 
-const NOBODY: RequestName = RequestName { source: 0, ordinal: 0 };
+const NOBODY: RequestName = RequestName::of(0, 0);
 
 impl Roll {
     /// Takes in one entry: once for each, and before it is read.
     #[inline(always)]
     pub fn note(&mut self, entry: &Entry<'_>) {
         match entry.what {
-            What::Arrived { request, name } => {
+            What::Arrived { request, name, .. } => {
                 let task = request.payer.task.map(|task| self.task(task));
                 let asked = Asked { name, arrived: entry.at, task };
                 put(&mut self.requests, request.id.index(), asked, Asked { name: NOBODY, ..asked });
@@ -69,18 +72,18 @@ impl Roll {
                     route: call.route,
                     begun: entry.at,
                 };
-                put(&mut self.calls, call.call.index(), made, Made { request: NOBODY, ..made });
+                put(self.made(entry.layer), call.call.index(), made, Made { request: NOBODY, ..made });
             }
             // A fact: it stands even if nobody announced it, or if it was announced otherwise.
             What::CallBegun { call, request, route, .. } => {
                 let request = self.request(request).name;
-                let is_announced = self
-                    .calls
+                let calls = self.made(entry.layer);
+                let is_announced = calls
                     .get(call.index())
                     .is_some_and(|made| (made.request, made.route) == (request, route));
                 if !is_announced {
                     let made = Made { request, nth: 0, route, begun: entry.at };
-                    put(&mut self.calls, call.index(), made, Made { request: NOBODY, ..made });
+                    put(calls, call.index(), made, Made { request: NOBODY, ..made });
                 }
             }
             What::Acted(
@@ -118,12 +121,24 @@ impl Roll {
         self.begun(task.id).map_or(TaskName { kind: task.kind, ordinal: None }, |begun| begun.name)
     }
 
-    /// The call that has this slot, or had it last.
+    /// The call of a layer that has this slot, or had it last.
     ///
     /// # Panics
     /// If no call was made in it.
-    pub fn call(&self, id: CallId) -> Made {
-        self.calls[id.index()]
+    pub fn call(&self, layer: LayerId, id: CallId) -> Made {
+        match layer.below() {
+            None => self.calls[id.index()],
+            Some(below) => self.above[below.index()][id.index()],
+        }
+    }
+
+    /// The calls of a layer.
+    fn made(&mut self, layer: LayerId) -> &mut Vec<Made> {
+        let Some(below) = layer.below() else { return &mut self.calls };
+        if self.above.len() <= below.index() {
+            self.above.resize(below.index() + 1, Vec::new());
+        }
+        &mut self.above[below.index()]
     }
 }
 

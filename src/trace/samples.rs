@@ -14,8 +14,10 @@ use crate::sim::*;
 use crate::units::*;
 
 mod oddities;
+mod stacked;
 
 pub(crate) use oddities::{declared, limited, oddities, statuses};
+pub(crate) use stacked::{stack, stacked};
 
 const REQUEST: RequestId = RequestId(0);
 const CALL: [CallId; 2] = [CallId(0), CallId(1)];
@@ -167,12 +169,18 @@ pub(crate) struct Stage<'a, O> {
     seq: u64,
     now: Timestamp,
     cause: Option<u64>,
+    layer: LayerId,
 }
 
 impl<'a, O: Observer> Stage<'a, O> {
     /// At the beginning.
     pub(crate) fn new(observer: &'a mut O) -> Stage<'a, O> {
-        Stage { observer, seq: 0, now: Timestamp::ZERO, cause: None }
+        Stage { observer, seq: 0, now: Timestamp::ZERO, cause: None, layer: LayerId::INNERMOST }
+    }
+
+    /// From here on it tells entries of this layer.
+    fn turn_to(&mut self, layer: LayerId) {
+        self.layer = layer;
     }
 
     /// Something that nothing in the trace caused; what comes next is caused by it.
@@ -185,7 +193,13 @@ impl<'a, O: Observer> Stage<'a, O> {
 
     /// Something that the last cause caused.
     pub(crate) fn then(&mut self, what: What<'_>) {
-        self.observer.entry(&Entry { seq: self.seq, at: self.now, cause: self.cause, what });
+        self.observer.entry(&Entry {
+            seq: self.seq,
+            at: self.now,
+            cause: self.cause,
+            layer: self.layer,
+            what,
+        });
         self.seq += 1;
     }
 
@@ -240,8 +254,8 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
     let catalog = catalog();
     let mut stage = Stage::new(observer);
     preamble(&mut stage);
-    let named = RequestName { source: 0, ordinal: 0 };
-    stage.first(at(0), What::Arrived { request: &request(), name: named });
+    let named = RequestName::of(0, 0);
+    stage.first(at(0), What::Arrived { request: &request(), name: named, by: None });
     seek(&mut stage, PRIMARY, [Verdict::Chosen { by: Some(ranking::Key::Order) }, OUTRANKED]);
     begin(&mut stage, &call(1, PRIMARY, Role::Primary));
     let diagnosis = rate_limited(&catalog, Hint::Absent);
@@ -287,8 +301,8 @@ pub(crate) fn bounded(observer: &mut impl Observer) {
 /// A hedge: the second leg is answered at 700 ms, the first is cancelled and billed in full at 1,000 ms.
 pub(crate) fn hedged(observer: &mut impl Observer) {
     let mut stage = Stage::new(observer);
-    let named = RequestName { source: 0, ordinal: 0 };
-    stage.first(at(0), What::Arrived { request: &request(), name: named });
+    let named = RequestName::of(0, 0);
+    stage.first(at(0), What::Arrived { request: &request(), name: named, by: None });
     seek(&mut stage, PRIMARY, [Verdict::Chosen { by: Some(ranking::Key::Order) }, OUTRANKED]);
     begin(&mut stage, &call(1, PRIMARY, Role::Primary));
     stage.first(at(200), What::Woke { wait: Wait::Hedge(REQUEST) });
@@ -322,7 +336,7 @@ pub(crate) fn turn(observer: &mut impl Observer) {
     }
     let payer = Payer { task: Some(Task { id: TaskId(2), kind: 1 }), tenant: None };
     let asked = Request { payer, priority: 7, ..request() };
-    stage.then(What::Arrived { request: &asked, name: RequestName { source: 2, ordinal: 2 } });
+    stage.then(What::Arrived { request: &asked, name: RequestName::of(2, 2), by: None });
     stage.decide(Decision::Queued { request: REQUEST, waiting: 1 });
     let sick = |route, verdict| Candidate {
         route,
@@ -354,8 +368,8 @@ pub(crate) fn turn(observer: &mut impl Observer) {
     let outcome = Outcome::Stopped { reason: StopReason::CallsPerTask, last: None };
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 1, left: Duration::ZERO });
     stage.act(Action::Close { request: REQUEST, spent: Money::ZERO });
-    let name = RequestName { source: 3, ordinal: 11 };
-    stage.first(at(50), What::Arrived { request: &asked, name });
+    let name = RequestName::of(3, 11);
+    stage.first(at(50), What::Arrived { request: &asked, name, by: None });
     stage.act(Action::Reply { request: REQUEST, outcome, attempts: 0, left: Duration::ZERO });
     stage.act(Action::Close { request: REQUEST, spent: Money::ZERO });
     for (slot, end) in [(2, TaskEnd::Failed), (3, TaskEnd::Answered)] {

@@ -27,7 +27,7 @@ impl About {
     /// Whether a line could come of `entry`: asked before anything is put together. The roll must have noted it.
     pub fn may_concern(&self, entry: &Entry<'_>, roll: &Roll, catalog: &Catalog) -> bool {
         let About::Request(name) = self else { return true };
-        let mut whose = Whose { name, others: false };
+        let mut whose = Whose { name, is_of_a_stack: false, others: false };
         fields(entry, roll, catalog, &mut whose);
         !whose.others || Kind::of(&entry.what) == Kind::FuseBlew
     }
@@ -98,15 +98,17 @@ impl Plot {
     pub fn take(&mut self, reading: &Reading) {
         let About::Request(name) = &self.about else { return self.tell(reading) };
         match reading.values.text(Field::Request) {
-            Some(request) if request == name => self.follow(reading),
+            Some(request) if request == name || is_led_to(reading, request, name) => self.follow(reading),
             Some(_) if reading.kind != Kind::FuseBlew => {}
             Some(_) | None => self.overhear(reading),
         }
     }
 
-    /// An entry of the request.
+    /// An entry of the request, or of what it led to.
     fn follow(&mut self, reading: &Reading) {
-        if reading.kind == Kind::Arrived {
+        let is_own =
+            matches!(&self.about, About::Request(name) if reading.values.text(Field::Request) == Some(name));
+        if reading.kind == Kind::Arrived && is_own {
             let mut before: Vec<Reading> = std::mem::take(&mut self.standing).into_values().collect();
             self.task = reading.values.text(Field::Task).map(str::to_owned);
             before.retain(|before| self.is_near(before) && stands_for(before, reading));
@@ -115,7 +117,7 @@ impl Plot {
             self.phase = Phase::During;
         }
         self.tell(reading);
-        if reading.kind == Kind::Closed {
+        if reading.kind == Kind::Closed && is_own {
             self.phase = Phase::After;
         }
     }
@@ -143,6 +145,7 @@ impl Plot {
     /// Keeps the last thing said about a subject, unless it says that all is well.
     fn keep(&mut self, reading: &Reading) {
         let stays = [
+            Kind::DeclaredLayer,
             Kind::DeclaredLimits,
             Kind::DeclaredBreaker,
             Kind::DeclaredTenant,
@@ -158,7 +161,9 @@ impl Plot {
         ];
         let named = |field: &Field| Some(format!("{}={}", field.label(), reading.values.text(*field)?));
         let mut subject = SUBJECTS.iter().filter_map(named).collect::<Vec<_>>().join(" ");
-        if matches!(reading.kind, Kind::DeclaredBreaker | Kind::DeclaredQuota | Kind::DeclaredApproval) {
+        let is_declared =
+            [Kind::DeclaredBreaker, Kind::DeclaredQuota, Kind::DeclaredApproval, Kind::DeclaredLayer];
+        if is_declared.contains(&reading.kind) {
             subject = format!("declared={}", reading.seq); // a breaker moves too, a project can have several quotas
         }
         let well = [breaker::State::Closed.label(), health::State::Healthy.label()];
@@ -177,7 +182,8 @@ impl Plot {
 }
 
 /// What an entry can be about, beside a request.
-const SUBJECTS: [Field; 11] = [
+const SUBJECTS: [Field; 12] = [
+    Field::Layer,
     Field::Scope,
     Field::Credential,
     Field::Project,
@@ -203,15 +209,32 @@ fn is_of_the_run(reading: &Reading) -> bool {
     reading.kind == Kind::FuseBlew && fuse.is_some_and(|fuse| !fuse.ends_with("per_task"))
 }
 
-/// Listens for a request that is not `name`.
+/// Whether `request` is what `name` led to in a layer below: `ask/sdk/2` for `ask`.
+fn is_below(request: &str, name: &str) -> bool {
+    let rest = request.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'));
+    let nth = rest.and_then(|rest| rest.split_once('/')).map(|(_, nth)| nth);
+    nth.is_some_and(|nth| nth.parse::<u32>().is_ok())
+}
+
+/// Whether an entry of `request` is of what `name` led to in a layer below.
+fn is_led_to(reading: &Reading, request: &str, name: &str) -> bool {
+    reading.values.get(Field::Layer).is_some() && is_below(request, name)
+}
+
+/// Listens for a request that is neither `name` nor what it led to in a layer below.
 struct Whose<'a> {
     name: &'a str,
+    /// Whether the entry is of one of several layers.
+    is_of_a_stack: bool,
     others: bool,
 }
 
 impl Sink for Whose<'_> {
     fn text(&mut self, field: Field, text: Text<'_>) {
-        self.others |= field == Field::Request && !text.is(self.name);
+        self.is_of_a_stack |= field == Field::Layer;
+        self.others |= field == Field::Request
+            && !text.is(self.name)
+            && !(self.is_of_a_stack && is_below(&text.to_string(), self.name));
     }
 
     fn number(&mut self, _: Field, _: u64) {}
@@ -232,7 +255,8 @@ pub fn worded(reading: &Reading) -> Vec<String> {
     let at = reading.at.to_string();
     let seq = format!("#{}", reading.seq);
     let cause = reading.cause.map_or(String::new(), |cause| format!("← #{cause}"));
-    let mut lines = vec![format!("{at:>10}  {seq:<4} {cause:<6}  {}", sentence(reading))];
+    let layer = reading.values.text(Field::Layer).map_or(String::new(), |layer| format!("{layer}: "));
+    let mut lines = vec![format!("{at:>10}  {seq:<4} {cause:<6}  {layer}{}", sentence(reading))];
     let others = reading.candidates.iter().filter(|other| !is_chosen(other));
     lines.extend(others.map(|other| format!("{:>26}· {}", "", spoken(&candidate(other), other))));
     lines
@@ -446,5 +470,31 @@ mod tests {
         assert!(!after.contains(stood), "{own}");
         let other = about("load/17");
         assert!(other.contains(stood) && !other.contains("req-demo-002"), "{other}");
+    }
+
+    #[test]
+    fn the_story_of_a_request_is_told_through_all_layers() {
+        let catalog = samples::stacked();
+        let told = |name: &str| {
+            let mut story = Story::new(&catalog, About::Request(name.to_owned()));
+            samples::stack(&mut story);
+            story.lines().join("\n")
+        };
+        let whole = told("req-demo-002");
+        for line in [
+            "agent: it asks sdk, which is not told its deadline and gives itself 60 s and never hears that it stops \
+             waiting, and hears every failure of it as a bare 503; one request of a caller may lead to at most 3 \
+             upstream calls",
+            "sdk: it asks gateway, which is told its deadline and hears that it stops waiting",
+            "sdk: req-demo-002/sdk/1 arrives as req-demo-002#1 in task-1",
+            "gateway: primary takes req-demo-002/gateway/1#1 with key-n",
+            "agent: req-demo-002 is answered by sdk",
+        ] {
+            assert!(whole.contains(line), "{line} is not in\n{whole}");
+        }
+        let part = told("req-demo-002/sdk/1");
+        assert!(part.contains("sdk: req-demo-002/sdk/1 is answered by gateway"), "{part}");
+        assert!(!part.contains("req-demo-002 is answered"), "{part}");
+        assert!(!told("req-demo").contains("arrives"), "a beginning of a name is another name");
     }
 }

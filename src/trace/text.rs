@@ -153,6 +153,12 @@ fn request<'a>(catalog: &'a Catalog, name: RequestName, take: &mut impl FnMut(Pi
             }
         }
     }
+    if let Some(within) = name.within {
+        take(Piece::Word("/"));
+        take(Piece::Name(&catalog.names, catalog.stack.names[within.layer.index()]));
+        take(Piece::Word("/"));
+        take(Piece::Number(within.nth.get()));
+    }
 }
 
 fn task<'a>(catalog: &'a Catalog, name: TaskName, take: &mut impl FnMut(Piece<'a>)) {

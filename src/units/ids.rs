@@ -36,5 +36,25 @@ id!(/// One agent job of many requests. A position in the catalogue.
     TaskId(u32));
 id!(/// A fault domain: what shares one breaker. A position in the gateway's table.
     BreakerId(u16));
+id!(/// One gateway of a stack: zero is the innermost, whose routes are upstreams; the outermost is the last.
+    LayerId(u8));
 id!(/// What shares one health state. A position in the gateway's table.
     HealthId(u16));
+
+impl LayerId {
+    /// The only one of a file without layers; of a stack the one that calls upstreams.
+    pub const INNERMOST: LayerId = LayerId(0);
+
+    /// The layer that it calls, if that is not an upstream.
+    pub const fn below(self) -> Option<LayerId> {
+        match self.0 {
+            0 => None,
+            at => Some(LayerId(at - 1)),
+        }
+    }
+
+    /// The layer that calls it, if there is one.
+    pub const fn above(self) -> LayerId {
+        LayerId(self.0 + 1)
+    }
+}

@@ -7,7 +7,7 @@ use faultlab::journal::{Level, Scope};
 use faultlab::scenario::{Scenario, Variant};
 use faultlab::sim::{Catalog, Entry, Observer, run};
 use faultlab::suite::{Options, embedded, play, seeds, summarise};
-use faultlab::trace::{Kind, Reading, Roll, sentence, worded};
+use faultlab::trace::{Field, Kind, Reading, Roll, sentence, worded};
 use faultlab::units::names::hash;
 use std::fmt::Write;
 
@@ -59,7 +59,7 @@ fn stories(scenario: &Scenario) -> String {
             readings.into_iter().partition(|reading| is_declared(reading.kind));
         text.push_str(&heading(variant));
         if base.is_empty() {
-            base = declared.iter().map(sentence).collect();
+            base = declared.iter().map(spoken).collect();
             declared.iter().flat_map(worded).for_each(|line| text.push_str(&format!("{line}\n")));
         } else {
             text.push_str(&differences(&base, &declared));
@@ -95,15 +95,21 @@ fn differences(base: &[String], declared: &[Reading]) -> String {
     let mut text = String::new();
     let gone = base.iter().filter(|said| {
         let subject = subject(said);
-        !declared.iter().any(|reading| sentence(reading).starts_with(subject))
+        !declared.iter().any(|reading| spoken(reading).starts_with(subject))
     });
     for said in gone {
         let _ = writeln!(text, "{:>19}  without {}", "", subject(said));
     }
-    for line in declared.iter().filter(|reading| !base.contains(&sentence(reading))).flat_map(worded) {
+    for line in declared.iter().filter(|reading| !base.contains(&spoken(reading))).flat_map(worded) {
         let _ = writeln!(text, "{line}");
     }
     if text.is_empty() { String::new() } else { format!("{:>19}  declared as in base, but:\n{text}", "") }
+}
+
+/// What is declared, of the layer if there are several.
+fn spoken(reading: &Reading) -> String {
+    let layer = reading.values.text(Field::Layer).map_or(String::new(), |layer| format!("{layer}: "));
+    format!("{layer}{}", sentence(reading))
 }
 
 /// `route primary` of `route primary: …`.
@@ -122,7 +128,8 @@ fn readings(variant: &Variant) -> Vec<Reading> {
 fn is_declared(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::DeclaredLimits
+        Kind::DeclaredLayer
+            | Kind::DeclaredLimits
             | Kind::DeclaredBreaker
             | Kind::DeclaredTenant
             | Kind::DeclaredTask

@@ -29,7 +29,7 @@ impl Observer for Liar<'_> {
         let cause = entry.cause.map(|cause| self.told[cause as usize]);
         let (judge, seq) = (&mut self.judge, &mut self.seq);
         (self.lie)(self.catalog, &entry.what, &mut |what| {
-            judge.entry(&Entry { seq: *seq, at: entry.at, cause, what });
+            judge.entry(&Entry { seq: *seq, at: entry.at, cause, layer: entry.layer, what });
             *seq += 1;
         });
         self.told.push(self.seq.saturating_sub(1));
@@ -362,12 +362,12 @@ fn a_call_that_goes_elsewhere() {
 #[test]
 fn a_request_that_demanded_more() {
     let lie: Lie = |catalog, what, tell| {
-        if let What::Arrived { request, name } = *what {
+        if let What::Arrived { request, name, by } = *what {
             let mut request = *request;
             request.envelope.cost_max = THOUSANDTH;
             let fit = &catalog.routes[3].offer;
             assert!(!exclusions(&request.envelope, fit, 1).0.is_empty());
-            tell(What::Arrived { request: &request, name });
+            tell(What::Arrived { request: &request, name, by });
         } else {
             tell(*what);
         }

@@ -12,6 +12,7 @@ mod determinism;
 mod goldens;
 #[cfg(target_os = "linux")]
 mod guard;
+mod layers;
 mod lies;
 mod lies_of_status;
 mod lies_of_time;

@@ -41,7 +41,10 @@ fn every_documented_wrong_value_can_be_set() {
             assert!(law.is_empty() || Law::ALL.iter().any(|known| known.name() == *law), "{law} is a law");
             let bare = value.parse::<u32>().is_ok() || ["true", "false"].contains(value);
             let value = if bare { (*value).to_owned() } else { format!("\"{value}\"") };
-            let text = format!("{}{} = {value}\n{WORLD}", HEAD, knob.path);
+            let text = match knob.path.strip_prefix("layer[].") {
+                Some(path) => format!("{HEAD}{WORLD}[[layer]]\nname = \"above\"\n{path} = {value}\n"),
+                None => format!("{}{} = {value}\n{WORLD}", HEAD, knob.path),
+            };
             assert!(
                 load("wrong.toml", &text).is_ok(),
                 "{} ({incident}): {:?}",

@@ -3,7 +3,7 @@
 use faultlab::judge::{Finding, Law, Metric};
 use faultlab::policy::taxonomy::Class;
 use faultlab::scenario::{DRAWN_TIME, Knob, Unstated, knobs};
-use faultlab::trace::{Author, CANDIDATE, Kind};
+use faultlab::trace::{Author, CANDIDATE, COMMON, Kind};
 use faultlab::wire::{Catalogue, Dialect, Input, Verdict, classify, dialect_files, rules, signs};
 use std::fmt::Write;
 use std::path::Path;
@@ -171,7 +171,12 @@ impl Page {
         self.line(
             "The world writes facts, the gateway writes claims. A field that has no value is not written.",
         );
-        self.line(&format!("A candidate has {}.\n", candidate.join(" ")));
+        self.line(&format!("A candidate has {}.", candidate.join(" ")));
+        let common: Vec<String> = COMMON.iter().map(|field| format!("`{}`", field.label())).collect();
+        self.line(&format!(
+            "In a file with layers every event has {} before its own fields.\n",
+            common.join(" ")
+        ));
         self.line("| event | | fields |\n|---|---|---|");
         for kind in Kind::ALL {
             let author = match kind.author() {

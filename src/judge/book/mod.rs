@@ -30,7 +30,7 @@ use crate::gateway::{FuseScope, Payer, Status};
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
-use crate::sim::{Catalog, RequestName, RouteFact, SourceKind};
+use crate::sim::{Catalog, RequestName, RouteFact};
 use crate::trace::Text;
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
@@ -493,14 +493,9 @@ impl<'a> Book<'a> {
 
     /// The name of a request, for a reader.
     pub fn name(&self, name: RequestName) -> String {
-        let Some(source) = self.facts.sources.get(usize::from(name.source)) else {
+        if self.facts.sources.len() <= usize::from(name.source) {
             return "an undeclared request".to_owned();
-        };
-        let text = self.facts.names.text(source.name);
-        match source.kind {
-            SourceKind::Listed => text.to_owned(),
-            SourceKind::Stream => format!("{text}/{}", u64::from(name.ordinal) + 1),
-            SourceKind::Step { .. } => Text::Request(self.facts, name).to_string(),
         }
+        Text::Request(self.facts, name).to_string()
     }
 }

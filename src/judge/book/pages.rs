@@ -108,7 +108,7 @@ impl RequestPage {
         RequestPage {
             serial: 0,
             phase: Phase::Closed,
-            name: RequestName { source: 0, ordinal: 0 },
+            name: RequestName::of(0, 0),
             payer: request.payer,
             arrived: Timestamp::ZERO,
             deadline: request.deadline,
@@ -328,7 +328,7 @@ impl CallPage {
         phase: CallPhase::Vacant,
         request: RequestId(0),
         serial: 0,
-        name: RequestName { source: 0, ordinal: 0 },
+        name: RequestName::of(0, 0),
         payer: Payer { task: None, tenant: None },
         route: RouteId(0),
         credential: CredentialId(0),

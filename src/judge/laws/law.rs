@@ -11,6 +11,11 @@ macro_rules! laws {
         pub const LAWS: usize = [$(Law::$law),+].len();
 
         impl Law {
+    /// Whether it only speaks of several layers.
+    pub const fn is_of_a_stack(self) -> bool {
+        matches!(self, Law::StackWithinBudget | Law::NoCallForNobody | Law::PassedOnAsDeclared)
+    }
+
             /// Every law, in the order in which they are told.
             pub const ALL: [Law; LAWS] = [$(Law::$law),+];
 
@@ -103,6 +108,13 @@ laws! {
         "Asked how things stand, the gateway shows everything that is not at rest, and as it is."
     ScriptRespected "script_respected"
         "No upstream gets a call that the scenario forbids."
+    StackWithinBudget "stack_within_budget"
+        "One request of a caller leads to no more upstream calls, through all layers together, than the stack may \
+         make."
+    NoCallForNobody "no_call_for_nobody"
+        "No upstream is called for a request that a layer above no longer waits for."
+    PassedOnAsDeclared "passed_on_as_declared"
+        "A layer below gets the deadline that is declared, and the layer above the bills of all calls below it."
     Caused "caused"
         "Every effect has an earlier cause, every timer fires when it is due, numbers count up by one, and time \
          never falls."

@@ -13,6 +13,7 @@ mod openings;
 mod replies;
 mod results;
 mod sleeps;
+mod stack;
 mod status;
 mod timers;
 mod waits;

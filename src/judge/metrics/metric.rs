@@ -124,6 +124,12 @@ metrics! {
     ProbesFailed "probes_failed" Count
     /// Time that breakers were OPEN, all together.
     BreakerOpen "breaker_open_ns" Time
+    /// The most calls to upstreams that one request of a caller led to, through all layers; only if there are several.
+    CallsPerRequestMax "calls_per_request_max" Count
+    /// Calls to upstreams for which some layer above no longer waited when they began; only if there are several layers.
+    CallsForNobody "calls_for_nobody" Count
+    /// What calls to upstreams were billed that went on when some layer above no longer waited.
+    CostForNobody "cost_for_nobody_usd" Money
 }
 
 /// What a metric is counted in.
@@ -152,7 +158,12 @@ impl Metric {
             Metric::CallP95,
             Metric::CallP99,
         ];
-        whole.contains(&self)
+        whole.contains(&self) || self.is_of_a_stack()
+    }
+
+    /// Whether it is only told of several layers.
+    pub fn is_of_a_stack(self) -> bool {
+        [Metric::CallsPerRequestMax, Metric::CallsForNobody, Metric::CostForNobody].contains(&self)
     }
 
     /// Whether it is told of each route.

@@ -8,6 +8,8 @@ use crate::units::{Duration, Histogram, Total};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Share {
     pub(super) requests: u64,
+    /// Those that came to the gateway that calls upstreams: the same, unless there are layers above it.
+    pub(super) reached: u64,
     pub(super) answered: u64,
     pub(super) attempts: u64,
     pub(super) retries: u64,
@@ -49,8 +51,24 @@ impl Share {
         self.hedge_waste_time = self.hedge_waste_time.plus(length);
     }
 
+    /// What callers asked and got here, and what upstreams did for it there.
+    pub(super) fn over(&self, upstreams: &Share) -> Share {
+        Share {
+            requests: self.requests,
+            answered: self.answered,
+            terminal_stops: self.terminal_stops,
+            control_successes: self.control_successes,
+            no_candidate: self.no_candidate,
+            fuse_stops: self.fuse_stops,
+            latency: self.latency.clone(),
+            first_visible: self.first_visible.clone(),
+            ..upstreams.clone()
+        }
+    }
+
     pub(super) fn merge(&mut self, other: &Share) {
         self.requests += other.requests;
+        self.reached += other.reached;
         self.answered += other.answered;
         self.attempts += other.attempts;
         self.retries += other.retries;
@@ -96,7 +114,7 @@ impl Share {
             Metric::Attempts => count(self.attempts),
             Metric::Amplification => thousandths(self.attempts, self.requests),
             Metric::Retries => count(self.retries),
-            Metric::FallbackRate => thousandths(self.fell_back, self.requests),
+            Metric::FallbackRate => thousandths(self.fell_back, self.reached),
             Metric::TerminalStops => count(self.terminal_stops),
             Metric::TerminalStopRate => thousandths(self.terminal_stops, self.requests),
             Metric::ControlSuccesses => count(self.control_successes),
@@ -141,7 +159,10 @@ impl Share {
             | Metric::CostPerTask
             | Metric::CallP50
             | Metric::CallP95
-            | Metric::CallP99 => None,
+            | Metric::CallP99
+            | Metric::CallsPerRequestMax
+            | Metric::CallsForNobody
+            | Metric::CostForNobody => None,
         }
     }
 }

@@ -129,7 +129,8 @@ fn whatever_the_machines_the_right_policy_breaks_no_law() {
 
 #[test]
 fn every_law_is_put_to_the_test() {
-    let all = [weather(|_| (), &[]), weather(everything, &[]), weather(hedged, &[])];
+    let all =
+        [weather(|_| (), &[]), weather(everything, &[]), weather(hedged, &[]), weather(layers::stacked, &[])];
     let is_idle = |law: &Law| all.iter().all(|verdict| verdict.law(*law) == Word::NotExercised);
     let idle: Vec<&str> = Law::ALL.into_iter().filter(is_idle).map(Law::name).collect();
     assert_eq!(idle, Vec::<&str>::new());

@@ -121,6 +121,7 @@ fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Se
         jobs: vec![],
         quotas: vec![],
         operator: vec![],
+        above: vec![],
     }
 }
 

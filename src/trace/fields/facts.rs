@@ -6,7 +6,7 @@ use crate::policy::ledger::Amount;
 use crate::policy::prices::Tier;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
-use crate::sim::{Declared, Scripted, TaskEnd};
+use crate::sim::{Declared, Handed, Scripted, TaskEnd, Told};
 use crate::trace::field::Field;
 use crate::trace::text::Text;
 use crate::units::{CallId, CredentialId, Money, Name, RouteId, TaskId, Timestamp};
@@ -14,6 +14,7 @@ use crate::units::{CallId, CredentialId, Money, Name, RouteId, TaskId, Timestamp
 impl<S: Sink> Teller<'_, S> {
     pub(super) fn declared(&mut self, declared: Declared) {
         match declared {
+            Declared::Layer => self.stands(),
             Declared::Limits => self.limits(),
             Declared::Breaker(id) => self.own_breaker(id),
             Declared::Tenant(id) => {
@@ -45,6 +46,31 @@ impl<S: Sink> Teller<'_, S> {
                 self.word(Field::Class, approval.on.label());
                 self.money(Field::Cap, approval.cost_max);
             }
+        }
+    }
+
+    /// How this layer stands to the one below. What the stack may do is told by the outermost.
+    fn stands(&mut self) {
+        let Some(below) = self.layer.below() else { return };
+        let fact = &self.stack.above[below.index()];
+        self.name_if(Field::Below, self.stack.names.get(below.index()).copied());
+        if below.index() + 1 == self.stack.above.len() {
+            self.count(Field::StackCallsMax, u64::from(self.stack.calls_max));
+        }
+        match fact.deadline {
+            Handed::Down => self.word(Field::DeadlineBelow, "passed"),
+            Handed::Not(None) => self.word(Field::DeadlineBelow, "none"),
+            Handed::Not(Some(length)) => {
+                self.word(Field::DeadlineBelow, "its_own");
+                self.span(Field::DeadlineBelowAfter, length);
+            }
+        }
+        match fact.cancel {
+            Told::AtOnce => self.word(Field::CancelBelow, "passed"),
+            Told::Never => self.word(Field::CancelBelow, "not_passed"),
+        }
+        if let Some(status) = fact.hears {
+            self.count(Field::HearsStatus, u64::from(status));
         }
     }
 
@@ -85,9 +111,13 @@ impl<S: Sink> Teller<'_, S> {
         }
     }
 
-    pub(super) fn arrived(&mut self, request: &Request) {
+    pub(super) fn arrived(&mut self, request: &Request, by: Option<CallId>) {
         let (catalog, envelope) = (self.catalog, &request.envelope);
         self.request(request.id);
+        if let Some(call) = by {
+            let made = self.roll.call(self.layer.above(), call);
+            self.sink.text(Field::Call, Text::Call(catalog, made.request, made.nth));
+        }
         if let Some(task) = self.roll.request(request.id).task {
             self.task(task);
         }
@@ -195,7 +225,7 @@ impl<S: Sink> Teller<'_, S> {
         receipt: &Receipt,
     ) {
         self.call(call);
-        self.span(Field::Elapsed, self.at.since(self.roll.call(call).begun));
+        self.span(Field::Elapsed, self.at.since(self.roll.call(self.layer, call).begun));
         let (result, told) = match receipt.result {
             Answer::Answered => ("answered", None),
             Answer::Failed(diagnosis) => ("failed", Some(diagnosis.code)),

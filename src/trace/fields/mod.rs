@@ -13,10 +13,10 @@ use crate::gateway::Failure;
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::Amount;
 use crate::policy::prices::Usage;
-use crate::sim::{Catalog, Entry, TaskName, What};
+use crate::sim::{Catalog, Entry, Stack, TaskName, What};
 use crate::units::{
-    CallId, CredentialId, Duration, ModelId, Money, Name, ProjectId, ProviderId, RequestId, RouteId, Set64,
-    Timestamp,
+    CallId, CredentialId, Duration, LayerId, ModelId, Money, Name, ProjectId, ProviderId, RequestId, RouteId,
+    Set64, Timestamp,
 };
 
 /// Takes in the fields of one entry, in the order in which they are written. What is absent is not told.
@@ -40,10 +40,12 @@ pub trait Sink {
 /// Tells `sink` every field of `entry`. The roll must have noted the entry.
 #[inline(always)]
 pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl Sink) {
-    let mut teller = Teller { at: entry.at, roll, catalog, sink };
+    let (layer, stack) = (entry.layer, &catalog.stack);
+    let catalog = if stack.names.is_empty() { catalog } else { of_layer(entry, catalog, sink) };
+    let mut teller = Teller { at: entry.at, layer, stack, roll, catalog, sink };
     match entry.what {
         What::Declared(declared) => teller.declared(declared),
-        What::Arrived { request, .. } => teller.arrived(request),
+        What::Arrived { request, name: _, by } => teller.arrived(request, by),
         What::TaskBegan { name, .. } => teller.task(name),
         What::TaskEnded { task, end } => teller.task_ended(task, end),
         What::Abandoned { request } => teller.request(request),
@@ -61,8 +63,18 @@ pub fn fields(entry: &Entry<'_>, roll: &Roll, catalog: &Catalog, sink: &mut impl
     }
 }
 
+/// Tells the layer of `entry`. What is declared of it.
+fn of_layer<'c>(entry: &Entry<'_>, catalog: &'c Catalog, sink: &mut impl Sink) -> &'c Catalog {
+    if let Some(name) = catalog.stack.names.get(entry.layer.index()) {
+        sink.text(Field::Layer, Text::Name(&catalog.names, *name));
+    }
+    catalog.of(entry.layer)
+}
+
 struct Teller<'a, S> {
     at: Timestamp,
+    layer: LayerId,
+    stack: &'a Stack,
     roll: &'a Roll,
     catalog: &'a Catalog,
     sink: &'a mut S,
@@ -78,7 +90,7 @@ impl<S: Sink> Teller<'_, S> {
     /// A call is always told with its request and its route.
     #[inline]
     fn call(&mut self, id: CallId) {
-        let made = self.roll.call(id);
+        let made = self.roll.call(self.layer, id);
         self.sink.text(Field::Request, Text::Request(self.catalog, made.request));
         self.sink.text(Field::Call, Text::Call(self.catalog, made.request, made.nth));
         self.route(made.route);
@@ -258,7 +270,7 @@ impl<S: Sink> Teller<'_, S> {
 mod tests {
     use super::*;
     use crate::sim::Observer;
-    use crate::trace::kind::{CANDIDATE, Kind};
+    use crate::trace::kind::{CANDIDATE, COMMON, Kind};
     use crate::trace::samples;
 
     /// Every field that was told of every kind, and of candidates.
@@ -327,6 +339,8 @@ mod tests {
         told.catalog = samples::limited();
         samples::declared(&mut told);
         samples::statuses(&mut told);
+        (told.catalog, told.roll) = (samples::stacked(), Roll::default());
+        samples::stack(&mut told);
         told
     }
 
@@ -339,7 +353,8 @@ mod tests {
     fn a_kind_tells_the_fields_it_is_listed_with_in_that_order() {
         let told = told();
         for (kind, fields) in &told.kinds {
-            assert!(is_in_order(fields, kind.fields()), "{}: {fields:?}", kind.label());
+            let own = fields.strip_prefix(COMMON).unwrap_or(fields);
+            assert!(is_in_order(own, kind.fields()), "{}: {fields:?}", kind.label());
         }
         assert!(told.candidates.iter().all(|fields| is_in_order(fields, CANDIDATE)));
     }

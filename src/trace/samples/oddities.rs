@@ -31,7 +31,7 @@ pub(crate) fn oddities(observer: &mut impl Observer) {
         priority: 9,
         ..request()
     };
-    stage.first(at(5), What::Arrived { request: &arrived, name: RequestName { source: 1, ordinal: 16 } });
+    stage.first(at(5), What::Arrived { request: &arrived, name: RequestName::of(1, 16), by: None });
     stage.act(Action::Call(call(1, PRIMARY, Role::Retry)));
     stage.then(What::CallBegun {
         call: CALL[0],

@@ -23,6 +23,8 @@ pub(super) struct World {
     jobs: Vec<Job>,
     quotas: Vec<Choices>,
     orders: Vec<(Index, Index)>,
+    /// Gateways above, outermost first: mostly none.
+    layers: Vec<Layer>,
     /// What failures concern, and when they say to come back, where no file can say it.
     twists: Vec<(Index, Index)>,
     pub(super) seed: u64,
@@ -45,6 +47,13 @@ struct Reply {
 }
 
 #[derive(Clone, Debug)]
+struct Layer {
+    busy: Choices,
+    any: Choices,
+    deadline: Index,
+}
+
+#[derive(Clone, Debug)]
 struct Job {
     keys: Choices,
     steps: Vec<(Choices, Request)>,
@@ -63,13 +72,16 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let policy = (choices(14), choices(4), choices(4), [choices(4), choices(4)], choices(3));
     let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
     let pairs = |most| vec(any::<(Index, Index)>(), 0..most);
-    let rest = (vec(choices(5), 0..3), pairs(5), pairs(3), 0..1_000_000u64);
+    let layer = (choices(6), choices(2), any::<Index>());
+    let layer = layer.prop_map(|(busy, any, deadline)| Layer { busy, any, deadline });
+    let layers = prop_oneof![2 => Just(Vec::new()), 1 => vec(layer, 1..3)];
+    let rest = (vec(choices(5), 0..3), pairs(5), layers, pairs(3), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
         |(
             (busy, any, profile, approved, parties),
             routes,
             (requests, arrivals, jobs),
-            (quotas, orders, twists, seed),
+            (quotas, orders, layers, twists, seed),
         )| World {
             busy,
             any,
@@ -82,6 +94,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
             jobs,
             quotas,
             orders,
+            layers,
             twists,
             seed,
         },
@@ -263,6 +276,9 @@ const STEP: Menu = &[
     ("tenant", &["\"someone\""]),
 ];
 
+/// The deadlines that a layer's layer below gives itself, if it gets none.
+const ITS_OWN: [Option<&str>; 6] = [None, None, Some("1 s"), Some("300 ms"), Some("0 ms"), Some("60 s")];
+
 const FIRST_STEP: &str = "the first step of its job";
 
 const QUOTA: Menu = &[
@@ -339,6 +355,7 @@ impl World {
             let limit = if keys.contains("tokens") { 5_000 } else { 3 };
             let _ = write!(t, "\n[[quota]]\nproject = \"{project}\"\nlimit = {limit}\n{keys}");
         }
+        self.declare_layers(&mut t);
         for (what, at) in &self.orders {
             let ((what, needs), at) = (ORDERS[what.index(ORDERS.len())], TIMES[at.index(TIMES.len())]);
             if t.contains(needs) {
@@ -346,6 +363,21 @@ impl World {
             }
         }
         t
+    }
+
+    fn declare_layers(&self, t: &mut String) {
+        for (at, layer) in self.layers.iter().enumerate() {
+            let policy = policy(&layer.busy, &layer.any);
+            let policy = policy.lines().filter(|line| !line.starts_with("policy.dialect"));
+            let policy: String = policy.map(|line| format!("{line}\n")).collect();
+            let own = ITS_OWN[layer.deadline.index(ITS_OWN.len())].map_or(String::new(), |length| {
+                format!("passes.deadline = false\npasses.own_deadline = \"{length}\"\n")
+            });
+            let _ = write!(t, "\n[[layer]]\nname = \"up{at}\"\n{own}{policy}");
+        }
+        if !self.layers.is_empty() {
+            let _ = write!(t, "\n[stack]\ncalls_max = 4294967295\n");
+        }
     }
 
     /// The twists, as they are read here.

@@ -31,7 +31,7 @@ impl Observer for Transcript {
         let ms = entry.at.nanos() / 1_000_000;
         let name = |id: &faultlab::units::RequestId| self.names[id.index()];
         match &entry.what {
-            What::Arrived { request, name } => {
+            What::Arrived { request, name, .. } => {
                 let slot = request.id.index();
                 self.names.resize(self.names.len().max(slot + 1), 0);
                 self.names[slot] = usize::from(name.source);
