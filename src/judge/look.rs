@@ -306,7 +306,7 @@ impl Chamber<'_> {
     fn signalled(&mut self, entry: &Entry<'_>, told: &Told) {
         let age = self.book.call(told.call).map_or(Age::Fresh, |page| self.book.age(page));
         let reckoned = self.book.reckon(entry, told.call, told.class);
-        self.laws.signalled(&self.book, entry, told, age, reckoned);
+        self.laws.signalled(&self.book, entry, (told, age), reckoned);
         if told.signal == Signal::Bad {
             self.findings.signalled_bad(&self.book, entry, told.call);
         }

@@ -339,8 +339,7 @@ impl Laws {
         &mut self,
         book: &Book<'_>,
         entry: &Entry<'_>,
-        told: &Told,
-        age: Age,
+        (told, age): (&Told, Age),
         reckoned: Option<Reckoned>,
     ) {
         let ruling = results::is_told_as_it_was(book, told, reckoned);
