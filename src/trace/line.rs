@@ -396,7 +396,7 @@ mod tests {
             samples::bounded(oracle);
             samples::oddities(oracle);
         });
-        check(samples::stacked(), |oracle| samples::stack(oracle));
+        check(samples::stacked(), samples::stack);
     }
 
     fn check(catalog: Catalog, play: impl Fn(&mut Oracle)) {

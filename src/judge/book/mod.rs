@@ -10,6 +10,7 @@ mod cooldowns;
 mod gates;
 mod machines;
 mod money;
+mod names;
 mod pages;
 mod scopes;
 mod status;
@@ -31,7 +32,6 @@ use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
 use crate::sim::{Catalog, RequestName, RouteFact};
-use crate::trace::Text;
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
 /// What the judge knows.
@@ -472,30 +472,5 @@ impl<'a> Book<'a> {
     /// The facts of a route.
     pub fn route(&self, id: RouteId) -> Option<&RouteFact> {
         self.facts.routes.get(id.index())
-    }
-
-    /// The name of a route, for a reader.
-    pub fn route_name(&self, id: RouteId) -> &str {
-        self.route(id).map_or("an undeclared route", |fact| self.facts.names.text(fact.name))
-    }
-
-    /// The name of a credential, for a reader.
-    pub fn credential_name(&self, id: CredentialId) -> &str {
-        let fact = self.facts.credentials.get(id.index());
-        fact.map_or("an undeclared credential", |fact| self.facts.names.text(fact.name))
-    }
-
-    /// The name of the request in a slot, for a reader.
-    pub fn request_name(&self, id: RequestId) -> String {
-        self.request(id)
-            .map_or_else(|| "a request that never arrived".to_owned(), |page| self.name(page.name))
-    }
-
-    /// The name of a request, for a reader.
-    pub fn name(&self, name: RequestName) -> String {
-        if self.facts.sources.len() <= usize::from(name.source) {
-            return "an undeclared request".to_owned();
-        }
-        Text::Request(self.facts, name).to_string()
     }
 }

@@ -3,6 +3,7 @@
 
 mod breakers;
 mod calls;
+mod end;
 mod evidence;
 mod fuses;
 mod gates;
@@ -429,33 +430,6 @@ impl Laws {
     /// A wait was not slept.
     pub(super) fn refuses_a_wait(&mut self, book: &Book<'_>, entry: &Entry<'_>, refused: &RefusedWait) {
         self.rule(Law::TrueReasons, entry, waits::refuses_a_wait(book, entry.at, refused));
-    }
-
-    /// The run is over: what is still open never ended.
-    pub(super) fn end(&mut self, book: &Book<'_>) {
-        let (seq, at) = book.last();
-        if let Some(key) = book.alerts.missing(None)
-            && let Ruling::Broken(sentence) = gates::no_alert(book, key)
-        {
-            self.tallies[Law::OneAlertPerAuthFault as usize].note(self.seed, seq, at, sentence);
-        }
-        if book.machines.is_due() {
-            let sentence = book.machines.overdue(book.facts);
-            self.tallies[Law::ResultsAreToldAsTheyWere as usize].note(self.seed, seq, at, sentence);
-        }
-        if let Some(sentence) = status::hidden(book.to_show.len()) {
-            self.tallies[Law::StatusIsTrue as usize].note(self.seed, seq, at, sentence);
-        }
-        for page in book.requests() {
-            if let Some(sentence) = replies::never_closed(book, page) {
-                self.tallies[Law::OneReplyOneClose as usize].note(self.seed, seq, at, sentence);
-            }
-        }
-        for page in book.calls() {
-            if let Some(sentence) = calls::never_ended(book, page) {
-                self.tallies[Law::EachCallEndsOnce as usize].note(self.seed, seq, at, sentence);
-            }
-        }
     }
 
     fn rule(&mut self, law: Law, entry: &Entry<'_>, ruling: Ruling) {

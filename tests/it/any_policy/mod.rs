@@ -5,6 +5,7 @@
 
 mod knobs;
 mod menu;
+mod reply;
 mod world;
 mod wrong;
 
