@@ -59,6 +59,8 @@ impl<'a> Chamber<'a> {
         self.book.turn(entry);
         if let What::TaskBegan { task, name } = entry.what {
             self.book.begin_task(task, name);
+        } else if let What::TaskEnded { task, end: _ } = entry.what {
+            self.book.end_task(task);
         }
     }
 

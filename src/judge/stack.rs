@@ -217,8 +217,10 @@ impl<'a> Stack<'a> {
         let is_awaited = self.gone(asked.by, |_| true).is_none();
         let Some(page) = self.questions.get_mut(asked.question as usize) else { return };
         if entry.layer == LayerId::INNERMOST {
-            let is_over = is_awaited && !matches!(outcome, Outcome::Answered { .. });
-            let fault = own.book.request(request).and_then(|page| page.stop).filter(|_| is_over);
+            // Where somebody has approved another route, a request may go on.
+            let is_approved = |class| own.book.facts.approvals.iter().any(|approval| approval.on == class);
+            let fault = own.book.request(request).and_then(|page| page.stop);
+            let fault = fault.filter(|fault| is_awaited && !is_approved(fault.class));
             page.terminal = page.terminal.or(fault.map(|fault| (fault.class, fault.route)));
         } else if let (Some((class, route)), true) = (page.terminal, entry.layer == self.facts.outermost()) {
             let who = page.name.map_or_else(String::new, |name| own.book.name(name));

@@ -122,6 +122,8 @@ struct Asked {
     billed: Billed,
     /// How its last call ended, if that was no true answer.
     last: Option<FailedReply>,
+    /// The first failure that was taken for a terminal one.
+    grave: Option<FailedReply>,
 }
 
 /// A request of a caller, with all that it leads to.
@@ -269,7 +271,8 @@ impl<'s> Stack<'s> {
             self.asked.resize_with(at + 1, || None);
         }
         let request = *request;
-        self.asked[at] = Some(Asked { stamp, layer, request, by, question, billed: NOTHING, last: None });
+        self.asked[at] =
+            Some(Asked { stamp, layer, request, by, question, billed: NOTHING, last: None, grave: None });
     }
 
     /// A layer calls the one below, told in this entry.

@@ -35,11 +35,11 @@ fn a_request_that_comes_last_changes_nothing_before_it() {
         assert_eq!(before.variants.len(), after.variants.len());
         for (was, is) in before.variants.iter().zip(&after.variants) {
             let (was, is) = (lines_of_seed(&before, was, 1), lines_of_seed(&after, is, 1));
-            let entries = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
-            let (mut was, is) = (entries(&was), entries(&is));
-            // The end of the run, and what is not at rest then, are told later.
-            let over = was.iter().position(|line| line.contains("\"event\":\"run_ended\"")).unwrap();
-            was.truncate(over);
+            let is_of_the_run = |line: &&str| !line.contains("\"event\":\"run_ended\"");
+            let entries = |text: &str| -> Vec<String> {
+                text.lines().skip(1).take_while(is_of_the_run).map(str::to_owned).collect()
+            };
+            let (was, is) = (entries(&was), entries(&is));
             assert_eq!(was[..], is[..was.len()], "{}", one.name);
             let first: Value = serde_json::from_str(&is[was.len()]).unwrap();
             assert_eq!((&first["event"], &first["request"]), (&"arrived".into(), &"req-late".into()));

@@ -456,10 +456,7 @@ impl Tally {
 impl Ruling {
     /// Held, unless there is something to say against it.
     fn unless(breach: Option<impl FnOnce() -> String>) -> Ruling {
-        match breach {
-            None => Ruling::Held,
-            Some(tell) => Ruling::broken(tell),
-        }
+        breach.map_or(Ruling::Held, Ruling::broken)
     }
 
     /// Broken, in these words.
@@ -470,7 +467,6 @@ impl Ruling {
 
 /// The words for a breach, found out of the way of what holds: nearly everything does.
 #[cold]
-#[inline(never)]
 fn told(tell: impl FnOnce() -> String) -> String {
     tell()
 }

@@ -44,6 +44,9 @@ impl Stack<'_> {
             status: end.status,
         });
         asked.last = failed;
+        if told.is_some_and(|told| told.class.is_terminal()) {
+            asked.grave = asked.grave.or(failed);
+        }
     }
 
     /// A layer answers, told in this entry. Whether the layer above hears of it: nobody is above the outermost.
@@ -68,7 +71,9 @@ impl Stack<'_> {
             | Outcome::NoCandidate { .. }
             | Outcome::NoEligibleRoute
             | Outcome::DeadlineExceeded { .. }
-            | Outcome::Stopped { .. } => Returned::Failed(heard(self.hears(leg.layer), outcome, asked.last)),
+            | Outcome::Stopped { .. } => {
+                Returned::Failed(heard(self.hears(leg.layer), outcome, [asked.last, asked.grave]))
+            }
         };
         let relayed = self.relayed(leg.layer, leg.call);
         if relayed.stamp == leg.stamp {

@@ -4,6 +4,7 @@
 //! `PROPTEST_CASES` says how many worlds there are, `PROPTEST_RNG_SEED` which.
 
 mod knobs;
+mod layers;
 mod menu;
 mod reply;
 mod world;

@@ -1,6 +1,7 @@
 //! A random world as a scenario file: whatever can be declared, done and ordered, on up to four routes.
 
 use super::knobs::{approvals, policy, profile};
+use super::layers::{self, Layer};
 use super::menu::{Choices, Menu, braced, choices, chosen};
 use super::reply::{Reply, reply};
 use faultlab::policy::taxonomy::{Hint, Scope};
@@ -40,13 +41,6 @@ struct Route {
 }
 
 #[derive(Clone, Debug)]
-struct Layer {
-    busy: Choices,
-    any: Choices,
-    deadline: Index,
-}
-
-#[derive(Clone, Debug)]
 struct Job {
     keys: Choices,
     steps: Vec<(Choices, Request)>,
@@ -65,9 +59,7 @@ pub(super) fn worlds() -> impl Strategy<Value = World> {
     let policy = (choices(14), choices(4), choices(4), [choices(4), choices(4)], choices(3));
     let traffic = (vec(request(7), 0..4), vec(request(9), 0..3), vec(job, 0..2));
     let pairs = |most| vec(any::<(Index, Index)>(), 0..most);
-    let layer = (choices(6), choices(2), any::<Index>());
-    let layer = layer.prop_map(|(busy, any, deadline)| Layer { busy, any, deadline });
-    let layers = prop_oneof![2 => Just(Vec::new()), 1 => vec(layer, 1..3)];
+    let layers = layers::layers();
     let rest = (vec(choices(5), 0..3), pairs(5), layers, pairs(3), 0..1_000_000u64);
     (policy, vec(route, 1..5), traffic, rest).prop_map(
         |(
@@ -203,9 +195,6 @@ const STEP: Menu = &[
     ("tenant", &["\"someone\""]),
 ];
 
-/// The deadlines that a layer's layer below gives itself, if it gets none.
-const ITS_OWN: [Option<&str>; 6] = [None, None, Some("1 s"), Some("300 ms"), Some("0 ms"), Some("60 s")];
-
 const FIRST_STEP: &str = "the first step of its job";
 
 const QUOTA: Menu = &[
@@ -282,7 +271,7 @@ impl World {
             let limit = if keys.contains("tokens") { 5_000 } else { 3 };
             let _ = write!(t, "\n[[quota]]\nproject = \"{project}\"\nlimit = {limit}\n{keys}");
         }
-        self.declare_layers(&mut t);
+        layers::declare(&self.layers, &mut t);
         for (what, at) in &self.orders {
             let ((what, needs), at) = (ORDERS[what.index(ORDERS.len())], TIMES[at.index(TIMES.len())]);
             if t.contains(needs) {
@@ -290,21 +279,6 @@ impl World {
             }
         }
         t
-    }
-
-    fn declare_layers(&self, t: &mut String) {
-        for (at, layer) in self.layers.iter().enumerate() {
-            let policy = policy(&layer.busy, &layer.any);
-            let policy = policy.lines().filter(|line| !line.starts_with("policy.dialect"));
-            let policy: String = policy.map(|line| format!("{line}\n")).collect();
-            let own = ITS_OWN[layer.deadline.index(ITS_OWN.len())].map_or(String::new(), |length| {
-                format!("passes.deadline = false\npasses.own_deadline = \"{length}\"\n")
-            });
-            let _ = write!(t, "\n[[layer]]\nname = \"up{at}\"\n{own}{policy}");
-        }
-        if !self.layers.is_empty() {
-            let _ = write!(t, "\n[stack]\ncalls_max = 4294967295\n");
-        }
     }
 
     /// The twists, as they are read here.
