@@ -1,6 +1,7 @@
 //! A stack of gateways: a chamber for each layer, which sees the entries of its own, and what only shows if all of
 //! them are looked at together: how many calls one request of a caller led to, and for whom.
 
+use super::book::Fault;
 use super::look::Chamber;
 use super::metrics::{Metrics, Together};
 use crate::gateway::{Action, Answer, Bill, Outcome, Receipt, Request};
@@ -72,7 +73,15 @@ struct Question {
     /// Requests of it that are not closed, in all layers.
     open: u32,
     /// The true terminal fault that ended a request of the innermost layer while somebody waited for it.
-    terminal: Option<(Class, RouteId)>,
+    terminal: Option<Stopped>,
+}
+
+/// The true terminal fault that ended a request, and the first one that it met on any leg: the reply may name either.
+#[derive(Clone, Copy, Debug)]
+struct Stopped {
+    class: Class,
+    route: RouteId,
+    first: Class,
 }
 
 impl Leg {
@@ -219,12 +228,18 @@ impl<'a> Stack<'a> {
         if entry.layer == LayerId::INNERMOST {
             // Where somebody has approved another route, a request may go on.
             let is_approved = |class| own.book.facts.approvals.iter().any(|approval| approval.on == class);
-            let fault = own.book.request(request).and_then(|page| page.stop);
-            let fault = fault.filter(|fault| is_awaited && !is_approved(fault.class));
-            page.terminal = page.terminal.or(fault.map(|fault| (fault.class, fault.route)));
-        } else if let (Some((class, route)), true) = (page.terminal, entry.layer == self.facts.outermost()) {
+            let faults = own.book.request(request).and_then(|page| page.stop.zip(page.terminal));
+            let faults = faults.filter(|(fault, _)| is_awaited && !is_approved(fault.class));
+            let stopped = |(fault, first): (Fault, Fault)| Stopped {
+                class: fault.class,
+                route: fault.route,
+                first: first.class,
+            };
+            page.terminal = page.terminal.or(faults.map(stopped));
+        } else if let (Some(met), true) = (page.terminal, entry.layer == self.facts.outermost()) {
             let who = page.name.map_or_else(String::new, |name| own.book.name(name));
-            own.laws.names_it_to_the_caller(entry, outcome, class, (&who, own.book.route_name(route)));
+            let classes = [met.class, met.first];
+            own.laws.names_it_to_the_caller(entry, outcome, classes, (&who, own.book.route_name(met.route)));
         }
     }
 
@@ -258,9 +273,9 @@ impl<'a> Stack<'a> {
                     format!("{route} is called for {who}, and {} no longer waits for it", self.name(gone))
                 });
                 own.laws.calls_for_somebody(entry, sentence);
-                if let Some((class, met)) = page.terminal {
-                    let routes = (own.book.route_name(met), own.book.route_name(route));
-                    own.laws.calls_after_a_terminal_fault(entry, whose, class, routes);
+                if let Some(met) = page.terminal {
+                    let routes = (own.book.route_name(met.route), own.book.route_name(route));
+                    own.laws.calls_after_a_terminal_fault(entry, whose, met.class, routes);
                 }
             } else {
                 page.open += 1;

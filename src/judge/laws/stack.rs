@@ -47,7 +47,7 @@ impl Laws {
         &mut self,
         entry: &Entry<'_>,
         outcome: &Outcome,
-        class: Class,
+        classes: [Class; 2],
         (who, met): (&str, &str),
     ) {
         let ruling = match *outcome {
@@ -58,7 +58,7 @@ impl Laws {
             Outcome::Terminal { last }
             | Outcome::Truncated { last, .. }
             | Outcome::Stopped { reason: StopReason::Terminal(last), .. }
-                if last.class == class =>
+                if classes.contains(&last.class) =>
             {
                 Ruling::Held
             }
@@ -70,7 +70,7 @@ impl Laws {
             | Outcome::NoCandidate { .. }
             | Outcome::NoEligibleRoute
             | Outcome::Stopped { .. } => Ruling::broken(|| {
-                format!("{who} met {} on {met} and is answered {}", class.label(), outcome.label())
+                format!("{who} met {} on {met} and is answered {}", classes[0].label(), outcome.label())
             }),
         };
         self.rule(Law::TerminalKeepsItsName, entry, ruling);
