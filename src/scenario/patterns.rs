@@ -138,8 +138,9 @@ fn check_word(f: &mut Form<'_, '_>, event: Event, field: Field, word: &Word, wit
             (words.into_iter().map(str::to_owned).collect::<Vec<_>>(), is_known)
         }
         Vocabulary::Names(list) => {
+            let each = catalogs.flat_map(super::vocabulary::of_all_layers);
             let mut known: Vec<String> =
-                catalogs.flat_map(|catalog| list(catalog).into_iter().map(str::to_owned)).collect();
+                each.flat_map(|catalog| list(catalog).into_iter().map(str::to_owned)).collect();
             known.sort_unstable();
             known.dedup();
             let is_known = known.contains(&word.text);

@@ -32,6 +32,7 @@ pub(super) fn vocabulary(event: Kind, field: Field) -> Vocabulary {
     use Vocabulary::{Any, Interned, Names, Requests, Tasks};
     match (event, field) {
         (_, Field::Request) => Requests,
+        (_, Field::Layer | Field::Below) => Names(|c| texts(c, c.stack.names.iter().copied())),
         (_, Field::Route | Field::Chosen) => Names(|c| texts(c, c.routes.iter().map(|r| r.name))),
         (_, Field::Credential) => Names(|c| texts(c, c.credentials.iter().map(|k| k.name))),
         (Kind::DeclaredTask, Field::Task) => Names(|c| texts(c, c.tasks.iter().map(|t| t.name))),
@@ -124,8 +125,25 @@ fn texts(catalog: &Catalog, names: impl Iterator<Item = Name>) -> Vec<&str> {
     names.map(|name| catalog.names.text(name)).collect()
 }
 
-/// Whether a request of this name can arrive: a listed one, or one of a stream.
+/// What is declared in each layer: the door of one that calls another has names of its own.
+pub(super) fn of_all_layers(own: &Catalog) -> impl Iterator<Item = &Catalog> {
+    std::iter::once(own).chain(own.stack.above.iter().map(|layer| &layer.catalog))
+}
+
+/// Whether a request of this name can arrive: of a caller, or as a call of a layer comes below: `ask/gateway/2`.
 pub(super) fn is_request(catalog: &Catalog, text: &str) -> bool {
+    let below = catalog.stack.names.split_last().map_or(&[][..], |(_, below)| below);
+    let is_below = |layer: &Name| {
+        let within = text.rsplit_once('/').filter(|(_, nth)| nth.parse::<u32>().is_ok_and(|nth| nth > 0));
+        let asked =
+            within.and_then(|(asked, _)| asked.strip_suffix(catalog.names.text(*layer))?.strip_suffix('/'));
+        asked.is_some_and(|asked| is_of_caller(catalog, asked))
+    };
+    is_of_caller(catalog, text) || below.iter().any(is_below)
+}
+
+/// Whether a caller can ask by this name: a listed request, or one of a stream.
+fn is_of_caller(catalog: &Catalog, text: &str) -> bool {
     catalog.sources.iter().any(|source| {
         let name = catalog.names.text(source.name);
         match source.kind {
