@@ -42,7 +42,8 @@ pub(super) fn layer(f: &mut Form<'_, '_>, world: &mut World) {
     let doc = "Its name; the file's own gateway is called `gateway`.";
     let name = new_name(f, "name", doc, &mut world.catalog.names, taken);
     let mut above = World::default();
-    let doc = "Its own knobs, each as in `[policy]`. It reads no response, so it has no `dialect`.";
+    let doc = "Its own knobs, each as in `[policy]`. It reads no response, so it has no `dialect`, and its one \
+               route leads below: it has no `profile`, and nothing is approved in it.";
     f.alike(about("policy", doc), ("a policy", Shape::Policy), |f| knobs(f, &mut above));
     let (deadline, cancel) = f.table("passes", passes);
     let hears = hears(f);

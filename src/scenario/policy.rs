@@ -25,9 +25,14 @@ use crate::units::Money;
 pub(super) fn policy(f: &mut Form<'_, '_>, world: &mut World) {
     world.ear = faults::ear(f);
     knobs(f, world);
+    let shared = Shared::of(f);
+    let profiles = f.each("profile", |f| profile(f, &shared, &world.policy));
+    world.profiles = profiles.into_iter().flatten().collect();
+    let approved = f.each("approved_failover", |f| approval(f, &world.policy));
+    world.approvals = approved.into_iter().flatten().collect();
 }
 
-/// All but those that say how responses are read.
+/// All but those that say how responses are read, and what is for some routes alone.
 pub(super) fn knobs(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.eligibility = f.table("eligibility", eligibility);
     world.policy.ranking = f.table("ranking", ranking);
@@ -42,11 +47,6 @@ pub(super) fn knobs(f: &mut Form<'_, '_>, world: &mut World) {
     world.policy.fuse = f.table("fuse", fuse);
     world.policy.cooldown = f.table("cooldown", cooldown);
     world.policy.budget = f.table("budget", budget);
-    let shared = Shared::of(f);
-    let profiles = f.each("profile", |f| profile(f, &shared, &world.policy));
-    world.profiles = profiles.into_iter().flatten().collect();
-    let approved = f.each("approved_failover", |f| approval(f, &world.policy));
-    world.approvals = approved.into_iter().flatten().collect();
 }
 
 /// Which hard constraints are enforced.
