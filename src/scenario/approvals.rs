@@ -27,7 +27,9 @@ pub(super) fn approval(f: &mut Form<'_, '_>, policy: &Policy) -> Option<Stated> 
     if !f.has("on") {
         f.missing("on", "`on = \"funds\"`");
     }
-    let route = f.required_text(about("route", "The route that is called then, once for each request."));
+    let doc = "The route that is called then, once for each request. Before such a fault it is a route like any other, and \
+               what is called then is not counted here: a reserve ranks last.";
+    let route = f.required_text(about("route", doc));
     let about_cost = knob(
         "cost_max",
         "The most that all such calls may cost in the run; after that the fault stops, by its name.",

@@ -50,43 +50,32 @@ pub(super) fn concurrency(f: &mut Form<'_, '_>) -> Concurrency {
     }
 }
 
-/// What stops everything.
+/// What stops everything. Zero calls is no fuse, as none stated: it is how a variant takes one out.
 pub(super) fn fuse(f: &mut Form<'_, '_>) -> Fuse {
     let words = [("request", FuseScope::Request), ("account", FuseScope::Account), ("run", FuseScope::Run)];
-    let doc = "What a terminal fault stops: the request that met it, whatever would use the same project, or \
-               everything.";
+    let terminal = "What a terminal fault stops: the request that met it, whatever would use the same project, or \
+                    everything.";
+    let mut most = |key, doc| f.optional(about(key, doc), &LARGE_COUNT).filter(|calls| *calls > 0);
     Fuse {
-        calls_per_task: f.optional(
-            about(
-                "calls_per_task",
-                "Calls that a task may make, retries and hedges included; no limit by default.",
-            ),
-            &LARGE_COUNT,
+        calls_per_task: most(
+            "calls_per_task",
+            "Calls that a task may make, retries and hedges included; 0, the default, is no limit.",
         ),
-        calls_per_run: f.optional(
-            about(
-                "calls_per_run",
-                "Calls that a run may make, retries and hedges included; no limit by default.",
-            ),
-            &LARGE_COUNT,
+        calls_per_run: most(
+            "calls_per_run",
+            "Calls that a run may make, retries and hedges included; 0, the default, is no limit.",
         ),
         repeats: Repeats {
-            identical: f.optional(
-                about(
-                    "identical_per_task",
-                    "Calls in a row that ask the same (`content`) which a task may make; no limit by default.",
-                ),
-                &LARGE_COUNT,
+            identical: most(
+                "identical_per_task",
+                "Calls in a row that ask the same (`content`) which a task may make; 0, the default, is no limit.",
             ),
-            failing: f.optional(
-                about(
-                    "failing_per_task",
-                    "Calls in a row that fail, whatever the class, after which a task makes no more; no limit by \
-                     default.",
-                ),
-                &LARGE_COUNT,
+            failing: most(
+                "failing_per_task",
+                "Calls in a row that fail, whatever the class, after which a task makes no more; 0, the default, \
+                 is no limit.",
             ),
         },
-        terminal: f.choice(about("terminal", doc), &words, "request"),
+        terminal: f.choice(about("terminal", terminal), &words, "request"),
     }
 }
