@@ -42,8 +42,9 @@ pub(super) fn layer(f: &mut Form<'_, '_>, world: &mut World) {
     let doc = "Its name; the file's own gateway is called `gateway`.";
     let name = new_name(f, "name", doc, &mut world.catalog.names, taken);
     let mut above = World::default();
-    let doc = "Its own knobs, each as in `[policy]`. It reads no response, so it has no `dialect`, and its one \
-               route leads below: it has no `profile`, and nothing is approved in it.";
+    let doc = "Its own knobs, each as in `[policy]`. Its only route is the layer below, so \
+               `retry.calls_per_route_max` says how often it asks; it has no `profile`, and nothing is approved in it. \
+               It reads no response, so it has no `dialect`.";
     f.alike(about("policy", doc), ("a policy", Shape::Policy), |f| knobs(f, &mut above));
     let (deadline, cancel) = f.table("passes", passes);
     let hears = hears(f);

@@ -22,7 +22,8 @@ pub(super) fn command(f: &mut Form<'_, '_>, world: &mut World) {
                `credential:`, `project:`, `model:project/model`, `provider:`, `route:`; or `all` of these. No fuse is \
                reset within a run.";
     let reset = f.text(about("reset", doc));
-    let doc = "`status`: the gateway shows whatever is not at rest, as at the end of the run.";
+    let doc = "`status`: every gateway shows whatever is not at rest, as entries `status` of `events.jsonl`. What it \
+               shows at the end of the run stands in `summary.json`, too.";
     let show = f.text(about("show", doc));
     match (reset, show) {
         (Some(word), None) => reset_by(f, world, at, &word),

@@ -140,9 +140,14 @@ impl Page {
 
     fn metrics(&mut self) {
         self.heading("Metrics");
-        self.line("Times are nanoseconds, money is dollars, ratios have three decimals.\n");
-        let words: Vec<String> = Metric::ALL.iter().map(|metric| format!("`{}`", metric.label())).collect();
-        self.line(&words.join(" · "));
+        self.line("Times are nanoseconds, money is dollars, ratios have three decimals. In a file with layers, what callers");
+        self.line("asked and were told is counted at the outermost layer, what upstreams were called and billed at the");
+        self.line("innermost. Of a route, or of a tenant: `where`; not every metric is told of them.\n");
+        self.line("| metric | |\n|---|---|");
+        for metric in Metric::ALL {
+            let route = if metric.is_of_a_route() { " Also of each route." } else { "" };
+            self.line(&format!("| `{}` | {}{route} |", metric.label(), metric.sentence()));
+        }
     }
 
     fn laws(&mut self) {

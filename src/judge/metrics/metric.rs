@@ -3,10 +3,10 @@
 use crate::units::{Duration, Money, Total};
 
 macro_rules! metrics {
-    ($($(#[$doc:meta])* $metric:ident $label:literal $unit:ident)+) => {
+    ($(#[doc = $doc:literal] $metric:ident $label:literal $unit:ident)+) => {
         /// A number that a run amounts to.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-        pub enum Metric { $($(#[$doc])* $metric),+ }
+        pub enum Metric { $(#[doc = $doc] $metric),+ }
 
         impl Metric {
             /// Every metric, in the order in which they are told.
@@ -15,6 +15,11 @@ macro_rules! metrics {
             /// The stable word in scenario files and summaries.
             pub const fn label(self) -> &'static str {
                 match self { $(Metric::$metric => $label),+ }
+            }
+
+            /// What it says.
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Metric::$metric => $doc.trim_ascii()),+ }
             }
 
             /// What it is counted in.
@@ -42,7 +47,7 @@ metrics! {
     FallbackRate "fallback_rate" Ratio
     /// Requests that ended with a terminal fault.
     TerminalStops "terminal_stops" Count
-    /// The same, of all requests.
+    /// Requests that ended with a terminal fault, of all.
     TerminalStopRate "terminal_stop_rate" Ratio
     /// Refusals that were right by the facts: apart from availability.
     ControlSuccesses "control_successes" Count
@@ -80,17 +85,17 @@ metrics! {
     NoCandidate "no_candidate" Count
     /// Requests that a blown fuse stopped.
     FuseStops "fuse_stops" Count
-    /// Tasks of several steps that began.
+    /// Jobs that began: tasks of several steps.
     Tasks "tasks" Count
-    /// Tasks of which every step was answered.
+    /// Jobs of which every step was answered.
     TasksAnswered "tasks_answered" Count
-    /// The most tasks that failed one after the other, in the order of their ends.
+    /// The most jobs that failed one after the other, in the order of their ends.
     TasksFailedInARowMax "tasks_failed_in_a_row_max" Count
     /// What all calls were billed; the worst case where nobody says.
     Cost "cost_usd" Money
     /// The cost of all calls, shared by the answered requests.
     CostPerSuccess "cost_per_success_usd" Money
-    /// The cost of all calls, shared by the tasks of which every step was answered.
+    /// The cost of all calls, shared by the jobs of which every step was answered.
     CostPerTask "cost_per_task_usd" Money
     /// What calls were billed that gave no answer.
     PaidWithoutAnswer "paid_without_answer_usd" Money
@@ -122,7 +127,7 @@ metrics! {
     ProbesGood "probes_good" Count
     /// Probes of half-open breakers that failed.
     ProbesFailed "probes_failed" Count
-    /// Time that breakers were OPEN, all together.
+    /// Time that breakers were open, all together.
     BreakerOpen "breaker_open_ns" Time
     /// The most calls to upstreams that one request of a caller led to, through all layers; only if there are several.
     CallsPerRequestMax "calls_per_request_max" Count
