@@ -5,7 +5,7 @@ use crate::journal::{Events, Level};
 use crate::judge::{Judge, Law, RunVerdict, VariantVerdict, Verdict, conclude};
 use crate::scenario::{Scenario, Variant};
 use crate::sim::{Catalog, Entry, Observer, Rest, Setup, What, run};
-use crate::trace::{Digest, Fingerprint, Header, Lines, Roll, sentence};
+use crate::trace::{Digest, Field, Fingerprint, Header, Lines, Reading, Roll, sentence};
 use rayon::prelude::*;
 
 /// How to play.
@@ -208,10 +208,16 @@ impl Observer for Witness<'_> {
         match (&mut self.at_the_end, entry.what) {
             (None, What::RunEnded) => self.at_the_end = Some(Vec::new()),
             (Some(_), What::RunEnded) => {} // each layer is asked
-            (Some(shown), _) => shown.push(sentence(&self.digest.read(entry))),
+            (Some(shown), _) => shown.push(remark(&self.digest.read(entry))),
             (None, _) => {}
         }
     }
+}
+
+/// What `reading` says, and which gateway says it if there are several.
+fn remark(reading: &Reading) -> String {
+    let layer = reading.values.text(Field::Layer).map_or(String::new(), |layer| format!("{layer}: "));
+    format!("{layer}{}", sentence(reading))
 }
 
 /// Writes a run down in memory.
