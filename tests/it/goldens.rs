@@ -4,16 +4,20 @@
 
 use crate::support::{golden, lines_of, read};
 use faultlab::journal::{Level, Scope};
+use faultlab::judge::{Metric, Metrics};
 use faultlab::scenario::{Scenario, Variant};
 use faultlab::sim::{Catalog, Entry, Observer, run};
 use faultlab::suite::{Options, embedded, play, seeds, summarise};
 use faultlab::trace::{Field, Kind, Reading, Roll, sentence, worded};
 use faultlab::units::names::hash;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// A story of more lines than the second is told up to the first: the rest is more of the same, and in the digests.
-const LINES_TOLD: usize = 60;
+/// A story of more lines is told by its first and last entries and, between them, by whatever happens for the first
+/// time: the rest is more of the same, and in the digests.
 const LINES_MAX: usize = 200;
+const FIRST_TOLD: usize = 30;
+const LAST_TOLD: usize = 10;
 
 #[test]
 fn every_variant_has_its_story() {
@@ -53,25 +57,71 @@ fn every_variant_leaves_the_same_bytes() {
 fn stories(scenario: &Scenario) -> String {
     let mut text = format!("{}\n", scenario.title);
     let mut base: Vec<String> = Vec::new();
-    for variant in &scenario.variants {
+    let played = play(scenario, Options { first_seed: None, level: Level::None }, None);
+    for (variant, amounted) in scenario.variants.iter().zip(&played.variants) {
         let readings = readings(variant);
         let (declared, told): (Vec<Reading>, Vec<Reading>) =
             readings.into_iter().partition(|reading| is_declared(reading.kind));
         text.push_str(&heading(variant));
+        text.push_str(&amounts(&amounted.verdict.metrics));
         if base.is_empty() {
             base = declared.iter().map(spoken).collect();
             declared.iter().flat_map(worded).for_each(|line| text.push_str(&format!("{line}\n")));
         } else {
             text.push_str(&differences(&base, &declared));
         }
-        let lines: Vec<String> = told.iter().flat_map(worded).collect();
-        let told = if lines.len() > LINES_MAX { LINES_TOLD } else { lines.len() };
-        lines[..told].iter().for_each(|line| text.push_str(&format!("{line}\n")));
-        if told < lines.len() {
-            let _ = writeln!(text, "{:>19}  … and {} lines more", "", lines.len() - told);
-        }
+        text.push_str(&abridged(&told));
     }
     text
+}
+
+/// A story, or what a reader needs of a long one.
+fn abridged(entries: &[Reading]) -> String {
+    let is_long = entries.iter().flat_map(worded).count() > LINES_MAX;
+    let (mut text, mut left_out, mut known) = (String::new(), 0, BTreeSet::new());
+    for (at, reading) in entries.iter().enumerate() {
+        let is_news = known.insert(gist(reading));
+        let lines = worded(reading);
+        if is_long && !is_news && (FIRST_TOLD..entries.len() - LAST_TOLD).contains(&at) {
+            left_out += lines.len();
+            continue;
+        }
+        if left_out > 0 {
+            let lines = if left_out == 1 { "line" } else { "lines" };
+            let _ = writeln!(text, "{:>19}  … {left_out} {lines}", "");
+            left_out = 0;
+        }
+        lines.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+    }
+    text
+}
+
+/// What makes an entry like another: what happened, and how, but not to whom.
+fn gist(reading: &Reading) -> (Kind, [Option<String>; 10]) {
+    let how = [
+        Field::Layer,
+        Field::Chosen,
+        Field::Role,
+        Field::Result,
+        Field::Outcome,
+        Field::Class,
+        Field::Fuse,
+        Field::Level,
+        Field::To,
+        Field::State,
+    ];
+    (reading.kind, how.map(|field| reading.values.text(field).map(str::to_owned)))
+}
+
+/// What all runs of a variant amounted to, in one line.
+fn amounts(metrics: &Metrics) -> String {
+    let value = |metric: Metric| {
+        let value = metrics.value(metric, None).unwrap_or_default();
+        metric.unit().words(i128::try_from(value).unwrap())
+    };
+    let [answered, asked, calls, cost] =
+        [Metric::Answered, Metric::Requests, Metric::Attempts, Metric::Cost].map(value);
+    format!("   ({answered} of {asked} answered, {calls} calls, {cost})\n")
 }
 
 fn heading(variant: &Variant) -> String {
