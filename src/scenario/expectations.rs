@@ -130,7 +130,7 @@ const MAY_BE_EMPTY: About = about("may_be_empty", "With `each`: whether there ma
 fn describe_measures(f: &mut Form<'_, '_>) {
     f.text(FIELD);
     f.optional(AT, &super::quantity::INSTANT);
-    of_metric(f, None, &[], &[]);
+    of_metric(f, Some(Metric::Requests), &[], &[]);
     f.optional(DISTINCT, &COUNT_FROM_TWO);
     f.switch(MAY_BE_EMPTY, (), (), "false");
 }
@@ -211,8 +211,15 @@ fn metric(f: &mut Form<'_, '_>) -> Option<Option<Metric>> {
     let word = f.text(about("metric", "The number that a run amounts to; one of the metrics below."))?;
     let found = Metric::named(&word.text);
     if found.is_none() {
-        let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.label()).collect();
-        f.unknown("metric", &word, known.iter().copied());
+        let known = Metric::ALL.iter().map(|metric| metric.label());
+        let like: Vec<&str> = known.clone().filter(|label| label.contains(&word.text)).collect();
+        match like[..] {
+            [] => f.unknown("metric", &word, known),
+            [..] => {
+                let help = Some(format!("for example {}", like.join(", ")));
+                f.problem(&word.span, format!("there is no metric `{}`", word.text), help);
+            }
+        }
     }
     Some(found)
 }
@@ -239,15 +246,17 @@ fn of_metric(
         (from, to)
     });
     let sign = if change.is_some() { Sign::Any } else { Sign::Positive };
-    let bounds = required_bounds(f, metric.map_or(Unit::Count, Metric::unit), sign);
-    if change.is_none()
-        && let Some(metric) = metric
-    {
+    let Some(metric) = metric else {
+        ignore_bounds(f);
+        return None;
+    };
+    let bounds = required_bounds(f, metric.unit(), sign);
+    if change.is_none() {
         can_fail(f, &bounds, metric.unit(), Some(metric));
     }
     match change {
-        None => Some(Verb::Metric { metric: metric?, of, bounds }),
-        Some((from, to)) => Some(Verb::Change { metric: metric?, of, from: from?, to: to?, bounds }),
+        None => Some(Verb::Metric { metric, of, bounds }),
+        Some((from, to)) => Some(Verb::Change { metric, of, from: from?, to: to?, bounds }),
     }
 }
 

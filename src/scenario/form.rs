@@ -190,6 +190,11 @@ impl<'a, 'o> Form<'a, 'o> {
             return vec![self.inner(&format!("{key}[]"), None, 0..0, form)];
         }
         let Some(node) = self.node(key) else { return Vec::new() };
+        if matches!(node.value, Value::Table(_)) {
+            let help = format!("a list of tables is written `[[{}]]`", self.path_of(key));
+            self.problem(&node.span, format!("`{key}` wants a list, not {}", node.kind()), Some(help));
+            return Vec::new();
+        }
         let Some(list) = self.list(key, node) else { return Vec::new() };
         if list.len() > LIST_MAX {
             let text = format!("`{key}` is listed {} times; {LIST_MAX} fit", list.len());

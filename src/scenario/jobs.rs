@@ -7,7 +7,7 @@ use super::latency::latency;
 use super::lower::{World, new_name, position};
 use super::parties::{cap, id};
 use super::quantity::{COUNT_FROM_ONE, DURATION, INSTANT};
-use super::traffic::{declare, source_name, template, tenant};
+use super::traffic::{content, declare, source_name, template, tenant};
 use super::tree::Word;
 use crate::gateway::Payer;
 use crate::policy::prices::Usage;
@@ -70,12 +70,13 @@ fn step(f: &mut Form<'_, '_>, world: &mut World, job: u16, count: u32) -> Option
         count: 0,
         growth: Usage::default(),
     };
+    let content = content(f, world);
     let name = name?;
     flow::countable(f, world, Some(name));
     let kind = world.catalog.names.text(world.catalog.tasks[usize::from(job)].name);
     flow::new_step(f, world, kind, count, name, times);
     let at = id(world.sources.len());
-    declare(f, world, Some(name), SourceKind::Step { job, times }, source);
+    declare(world, Some(name), SourceKind::Step { job, times }, source, content);
     let step = Step { source: at, times, after: Vec::new(), think };
     Some(Draft { name, after: after.unwrap_or_default(), step })
 }

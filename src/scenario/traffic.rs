@@ -23,7 +23,8 @@ pub(super) fn request(f: &mut Form<'_, '_>, world: &mut World) {
     let template = template(f, world, payer);
     let source =
         Source { template, first, pace: Pace::Open(Latency::Never), count: 1, growth: Usage::default() };
-    declare(f, world, name, SourceKind::Listed, source);
+    let content = content_of_a_task(f, world);
+    declare(world, name, SourceKind::Listed, source, content);
 }
 
 /// A stream of requests: `name/1`, `name/2`, …
@@ -45,7 +46,8 @@ pub(super) fn arrivals(f: &mut Form<'_, '_>, world: &mut World) {
     flow::new_stream(f, world, name, count);
     all_arrive(f, &pace, first, count);
     let before = flow::planned(world);
-    declare(f, world, name, SourceKind::Stream, Source { template, first, pace, count, growth });
+    let content = content_of_a_task(f, world);
+    declare(world, name, SourceKind::Stream, Source { template, first, pace, count, growth }, content);
     flow::all_fit(f, world, before);
 }
 
@@ -102,16 +104,30 @@ pub(super) fn source_name(
     new_name(f, key, doc, &mut world.catalog.names, taken)
 }
 
+/// What requests of a task ask.
+pub(super) fn content(f: &mut Form<'_, '_>, world: &mut World) -> Option<Name> {
+    let doc = "What it asks: calls of a task with the same content are identical. Each asks something else by default.";
+    f.text(about("content", doc)).map(|word| world.catalog.names.intern(&word.text))
+}
+
+/// The same of requests that need not be of a task.
+fn content_of_a_task(f: &mut Form<'_, '_>, world: &mut World) -> Option<Name> {
+    let content = content(f, world);
+    if content.is_some() && !f.has("task") {
+        let help = Some("state `task`, the name of a `[[task]]`".to_owned());
+        f.problem(&f.span_of("content"), "calls are compared within a task, and this is of none", help);
+    }
+    content
+}
+
 /// Adds where requests come from.
 pub(super) fn declare(
-    f: &mut Form<'_, '_>,
     world: &mut World,
     name: Option<Name>,
     kind: SourceKind,
     source: Source,
+    content: Option<Name>,
 ) {
-    let doc = "What it asks: calls of a task with the same content are identical. Each asks something else by default.";
-    let content = f.text(about("content", doc)).map(|word| world.catalog.names.intern(&word.text));
     if let Some(name) = name {
         world.catalog.sources.push(SourceFact { name, kind, content });
         world.sources.push(source);
