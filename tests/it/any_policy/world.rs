@@ -327,15 +327,21 @@ impl World {
             fit.map(|line| format!("{line}\n")).collect()
         };
         let complete = |keys: String| if keys.contains("tokens =") { keys } else { keys + TOKENS };
+        // Only calls of a task are compared.
+        let comparable = |keys: String| -> String {
+            let is_of_a_task = keys.contains("task = ");
+            let kept = keys.lines().filter(|line| is_of_a_task || !line.starts_with("content"));
+            kept.map(|line| format!("{line}\n")).collect()
+        };
         if self.requests.is_empty() && self.arrivals.is_empty() && self.jobs.is_empty() {
             let _ = write!(t, "\n[[request]]\nid = \"only\"\n{TOKENS}");
         }
         for (at, keys) in self.requests.iter().enumerate() {
-            let keys = complete(without(keys, &["first", "count", "gap"]));
+            let keys = comparable(complete(without(keys, &["first", "count", "gap"])));
             let _ = write!(t, "\n[[request]]\nid = \"q{at}\"\n{keys}");
         }
         for (at, keys) in self.arrivals.iter().enumerate() {
-            let mut keys = complete(without(keys, &["at"]));
+            let mut keys = comparable(complete(without(keys, &["at"])));
             if !keys.contains("count =") {
                 keys.push_str("count = 8\n");
             }
