@@ -1,6 +1,6 @@
 //! Approved failover: after a terminal fault, which else stops, one call to the route that somebody approved by name for
-//! faults of that class, out of a budget of its own. A request has one such call: if that fails too, it ends by the
-//! name of the fault that led there.
+//! faults of that class, out of a budget of its own. A request has one such call: if that fails too, it ends by its
+//! name if it is terminal, and else by that of the fault that led there.
 
 use super::Gateway;
 use super::action::{Effects, Failure, Outcome, Role, StopReason};

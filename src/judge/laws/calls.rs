@@ -109,8 +109,7 @@ pub(in crate::judge) fn is_approved(book: &Book<'_>, begun: &Begun<'_>, fault: F
 
 /// Why a call after a terminal fault is not approved, in words; `None` if it is.
 pub(super) fn unapproved(book: &Book<'_>, begun: &Begun<'_>, fault: Fault) -> Option<String> {
-    let none = || String::new();
-    let Some(approval) = book.approved(begun.request) else { return Some(told(none)) };
+    let Some(approval) = book.approved(begun.request) else { return Some(String::new()) };
     let on = approval.on.label();
     if approval.on != fault.class {
         return Some(told(|| format!(", for which nothing is approved: {on} is not that")));

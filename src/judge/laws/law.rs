@@ -65,12 +65,14 @@ laws! {
     BooksBalance "books_balance"
         "What is settled is what the receipt says, once, and a closed request cost their sum."
     TerminalStops "terminal_stops"
-        "When identity, funds or compliance says stop, no further call is made for the request, on any \
-         route."
+        "When identity, funds or compliance says stop, no further call is made for the request, on any route; but \
+         one on the route that is approved for that fault, within the approval's budget."
     TerminalFuseHolds "terminal_fuse_holds"
-        "After a true terminal fault no call is made on the account, or in the run, that such a fault stops."
+        "After a true terminal fault no call is made on the account, or in the run, that such a fault stops; in a \
+         run, but those that are approved for that fault."
     TerminalKeepsItsName "terminal_keeps_its_name"
-        "A terminal fault is answered by its real name, unless an optional leg met it and the first goes on."
+        "A terminal fault is answered by its real name, unless an optional leg met it and the first goes on, or the \
+         approved route answers."
     EligibleOnly "eligible_only"
         "No call goes to a route that the envelope excludes: region, class, capability, task, contract, \
          size, cost."
