@@ -166,6 +166,17 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// The terminal fault, if it is one; else calls were counted.
+    pub const fn fault(self) -> Option<Failure> {
+        match self {
+            StopReason::Terminal(failure) => Some(failure),
+            StopReason::CallsPerTask
+            | StopReason::CallsPerRun
+            | StopReason::IdenticalPerTask
+            | StopReason::FailingPerTask => None,
+        }
+    }
+
     /// The fuse that it tells of.
     pub const fn fuse(self) -> FuseKind {
         match self {
@@ -338,12 +349,9 @@ impl Outcome {
             Outcome::NoCandidate { .. } => "no_candidate",
             Outcome::NoEligibleRoute => "no_eligible_route",
             Outcome::DeadlineExceeded { .. } => "deadline_exceeded",
-            Outcome::Stopped { reason, .. } => match reason {
-                StopReason::CallsPerTask
-                | StopReason::CallsPerRun
-                | StopReason::IdenticalPerTask
-                | StopReason::FailingPerTask => "CALL_BUDGET_EXCEEDED",
-                StopReason::Terminal(_) => "stopped",
+            Outcome::Stopped { reason, .. } => match reason.fault() {
+                None => "CALL_BUDGET_EXCEEDED",
+                Some(_) => "stopped",
             },
             Outcome::Abandoned => "abandoned",
         }

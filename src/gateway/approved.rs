@@ -72,27 +72,15 @@ impl Gateway {
         reason: StopReason,
         out: &mut Effects,
     ) {
-        let goes_on = match reason {
-            StopReason::Terminal(fault) => self.fails_over(now, id, Led::TheRun(fault), out),
-            StopReason::CallsPerTask
-            | StopReason::CallsPerRun
-            | StopReason::IdenticalPerTask
-            | StopReason::FailingPerTask => false,
-        };
-        if !goes_on {
+        let fault = reason.fault();
+        if !fault.is_some_and(|fault| self.fails_over(now, id, Led::TheRun(fault), out)) {
             self.stop_request(now, id, reason, out);
         }
     }
 
     /// Whether something is approved where a fuse stops.
     pub(super) fn is_approved(&self, reason: StopReason) -> bool {
-        match reason {
-            StopReason::Terminal(fault) => self.approval_for(fault).is_some(),
-            StopReason::CallsPerTask
-            | StopReason::CallsPerRun
-            | StopReason::IdenticalPerTask
-            | StopReason::FailingPerTask => false,
-        }
+        reason.fault().is_some_and(|fault| self.approval_for(fault).is_some())
     }
 
     /// The approval for a fault, by position.

@@ -73,7 +73,7 @@ impl Stops {
         if task.fuse.is_blown() {
             return Some(StopReason::CallsPerTask);
         }
-        task.repeats.blown().map(|repeat| repeated(repeat).1)
+        task.repeats.blown().map(repeated)
     }
 
     /// Whether no fuse stops another call for this request, and it would blow none.
@@ -156,16 +156,13 @@ impl Stops {
     }
 
     /// Counts a call that is about to be made, on every fuse or on none.
-    fn tick(&mut self, request: &Request) -> Result<(), (FuseKind, StopReason, Blown)> {
+    fn tick(&mut self, request: &Request) -> Result<(), (StopReason, Blown)> {
         let mut task = request.payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
         if let Some(task) = &mut task {
-            task.repeats.ask(request.content).map_err(|(repeat, blown)| {
-                let (fuse, reason) = repeated(repeat);
-                (fuse, reason, blown)
-            })?;
-            task.fuse.ask().map_err(|blown| (FuseKind::CallsPerTask, StopReason::CallsPerTask, blown))?;
+            task.repeats.ask(request.content).map_err(|(repeat, blown)| (repeated(repeat), blown))?;
+            task.fuse.ask().map_err(|blown| (StopReason::CallsPerTask, blown))?;
         }
-        self.run.ask().map_err(|blown| (FuseKind::CallsPerRun, StopReason::CallsPerRun, blown))?;
+        self.run.ask().map_err(|blown| (StopReason::CallsPerRun, blown))?;
         if let Some(task) = task {
             task.repeats.count(request.content);
             task.fuse.count();
@@ -205,11 +202,11 @@ impl Gateway {
     /// Counts a call that a request is about to make. Whether it may; if not, the request is stopped, and with
     /// it all that wait in the fuse's scope.
     pub(super) fn count(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) -> Allowed {
-        let Err((fuse, reason, blown)) = self.stops.tick(&self.requests.get(id).request) else {
+        let Err((reason, blown)) = self.stops.tick(&self.requests.get(id).request) else {
             return Allowed::Yes;
         };
         if blown.news == News::JustBlown {
-            out.decide(Decision::Blew { fuse, request: id, calls: blown.calls });
+            out.decide(Decision::Blew { fuse: reason.fuse(), request: id, calls: blown.calls });
         }
         self.stop_request(now, id, reason, out);
         if blown.news == News::JustBlown {
@@ -265,10 +262,10 @@ impl Gateway {
 }
 
 /// How a fuse that blows at repetition is told.
-const fn repeated(repeat: Repeat) -> (FuseKind, StopReason) {
+const fn repeated(repeat: Repeat) -> StopReason {
     match repeat {
-        Repeat::Identical => (FuseKind::IdenticalPerTask, StopReason::IdenticalPerTask),
-        Repeat::Failing => (FuseKind::FailingPerTask, StopReason::FailingPerTask),
+        Repeat::Identical => StopReason::IdenticalPerTask,
+        Repeat::Failing => StopReason::FailingPerTask,
     }
 }
 

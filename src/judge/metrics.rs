@@ -65,18 +65,8 @@ impl Metrics {
 
     /// Adds what another run amounted to.
     pub fn merge(&mut self, other: &Metrics) {
-        if self.shares.len() < other.shares.len() {
-            self.shares.resize(other.shares.len(), Share::default());
-        }
-        for (mine, theirs) in self.shares.iter_mut().zip(&other.shares) {
-            mine.merge(theirs);
-        }
-        if self.ways.len() < other.ways.len() {
-            self.ways.resize(other.ways.len(), Way::default());
-        }
-        for (mine, theirs) in self.ways.iter_mut().zip(&other.ways) {
-            mine.merge(theirs);
-        }
+        add_rows(&mut self.shares, &other.shares, Share::merge);
+        add_rows(&mut self.ways, &other.ways, Way::merge);
         self.breaker_open = self.breaker_open.plus(other.breaker_open);
         self.tasks.merge(&other.tasks);
         if let Some(theirs) = &other.together {
@@ -290,6 +280,14 @@ impl Metrics {
         let at = tenant.map_or(nobody, |tenant| tenant.index().min(nobody));
         &mut self.shares[at]
     }
+}
+
+/// Adds every row of `theirs`, also of those that are not there yet.
+fn add_rows<T: Clone + Default>(mine: &mut Vec<T>, theirs: &[T], add: impl Fn(&mut T, &T)) {
+    if mine.len() < theirs.len() {
+        mine.resize(theirs.len(), T::default());
+    }
+    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| add(mine, theirs));
 }
 
 /// How many routes were excluded and had to be.

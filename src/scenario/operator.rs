@@ -62,24 +62,10 @@ fn reset_by(f: &mut Form<'_, '_>, world: &mut World, at: Option<Timestamp>, word
 
 /// Every breaker, every health state, and whatever can be benched.
 fn everything(world: &World) -> Vec<Command> {
-    let ids = |n: usize| (0..n).map(|at| at as u16);
-    let catalog = &world.catalog;
-    let calls = |project, model| {
-        let of_project = |key: &CredentialId| catalog.credentials[key.index()].project == project;
-        catalog.routes.iter().any(|route| route.model == model && route.pool.iter().any(of_project))
-    };
-    let models = |project| {
-        let each = ids(catalog.models.len()).map(ModelId);
-        each.filter(move |model| calls(project, *model)).map(move |model| Bench::Model(project, model))
-    };
-    let benches = (ids(catalog.credentials.len()).map(|at| Bench::Credential(CredentialId(at))))
-        .chain(ids(catalog.projects.len()).map(|at| Bench::Project(ProjectId(at))))
-        .chain(ids(catalog.projects.len()).map(ProjectId).flat_map(models))
-        .chain(ids(catalog.providers.len()).map(|at| Bench::Provider(ProviderId(at))))
-        .chain(ids(catalog.routes.len()).map(|at| Bench::Route(RouteId(at))));
+    let (ids, catalog) = (|n: usize| (0..n).map(|at| at as u16), &world.catalog);
     let breakers = ids(catalog.breakers.len()).map(|at| Command::ResetBreaker(BreakerId(at)));
     let healths = ids(catalog.healths.len()).map(|at| Command::ResetHealth(HealthId(at)));
-    breakers.chain(healths).chain(benches.map(Command::ResetBench)).collect()
+    breakers.chain(healths).chain(catalog.benches().map(Command::ResetBench)).collect()
 }
 
 fn reset(f: &mut Form<'_, '_>, world: &World, kind: &str, name: &Word) -> Option<Command> {

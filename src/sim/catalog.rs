@@ -3,6 +3,7 @@
 
 use crate::gateway::{Approval, Cooldown, FuseScope, Policy, Profile, Registry, Timeouts, WhenOpen};
 use crate::policy::backoff::Backoff;
+use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::Offer;
 use crate::policy::fuse::Repeats;
 use crate::policy::hedge::After;
@@ -115,6 +116,24 @@ impl Catalog {
             None => self,
             Some(below) => self.stack.above.get(below.index()).map_or(self, |fact| &fact.catalog),
         }
+    }
+
+    /// Everything that a response can bench, in order; a model for each project that calls it.
+    pub fn benches(&self) -> impl Iterator<Item = Bench> {
+        let ids = |n: usize| (0..n).map(|at| at as u16);
+        let calls = |project, model| {
+            let of_project = |key: &CredentialId| self.credentials[key.index()].project == project;
+            self.routes.iter().any(|route| route.model == model && route.pool.iter().any(of_project))
+        };
+        let models = move |project| {
+            let each = ids(self.models.len()).map(ModelId);
+            each.filter(move |model| calls(project, *model)).map(move |model| Bench::Model(project, model))
+        };
+        (ids(self.credentials.len()).map(|at| Bench::Credential(CredentialId(at))))
+            .chain(ids(self.projects.len()).map(|at| Bench::Project(ProjectId(at))))
+            .chain(ids(self.projects.len()).map(ProjectId).flat_map(models))
+            .chain(ids(self.providers.len()).map(|at| Bench::Provider(ProviderId(at))))
+            .chain(ids(self.routes.len()).map(|at| Bench::Route(RouteId(at))))
     }
 
     /// The layer whose requests are those of callers.

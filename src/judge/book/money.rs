@@ -49,7 +49,8 @@ impl Account {
 
     /// What was billed and what is in flight at `at`.
     pub(super) fn standing(&self, at: Timestamp) -> Amount {
-        if self.is_current(at) { self.billed.plus(self.held) } else { Amount::ZERO }
+        let (billed, held) = self.parts(at);
+        billed.plus(held)
     }
 
     /// What was billed, and what is in flight, at `at`.

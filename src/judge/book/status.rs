@@ -2,12 +2,9 @@
 
 use super::{Account, Book, Fuse, TaskPage};
 use crate::gateway::{FuseKind, FuseState, Purse, Status, Task};
-use crate::policy::cooldown::Bench;
 use crate::policy::health;
 use crate::policy::ledger::{Amount, Reserve};
-use crate::units::{
-    BreakerId, CredentialId, HealthId, ModelId, ProjectId, ProviderId, RouteId, TenantId, Timestamp,
-};
+use crate::units::{BreakerId, HealthId, TenantId, Timestamp};
 
 impl Book<'_> {
     /// The gateway is asked: this must be shown, the last first.
@@ -57,17 +54,8 @@ impl Book<'_> {
     }
 
     fn benches_at(&self, at: Timestamp, all: &mut Vec<Status>) {
-        let facts = self.facts;
-        let ids = |n: usize| (0..n).map(|at| at as u16);
-        let (projects, models) = (facts.projects.len(), facts.models.len());
-        let of_model =
-            |project| ids(models).map(move |model| Bench::Model(ProjectId(project), ModelId(model)));
-        let each = (ids(facts.credentials.len()).map(|id| Bench::Credential(CredentialId(id))))
-            .chain(ids(projects).map(|id| Bench::Project(ProjectId(id))))
-            .chain(ids(projects).flat_map(of_model))
-            .chain(ids(facts.providers.len()).map(|id| Bench::Provider(ProviderId(id))))
-            .chain(ids(facts.routes.len()).map(|id| Bench::Route(RouteId(id))));
-        let until = each.map(|what| (what, self.benches.until(what))).filter(|(_, until)| *until > at);
+        let each = self.facts.benches().map(|what| (what, self.benches.until(what)));
+        let until = each.filter(|(_, until)| *until > at);
         all.extend(until.map(|(what, until)| Status::Bench { what, until }));
     }
 
@@ -94,14 +82,13 @@ impl Book<'_> {
     /// still held for who knows that it may come: together they are the same. Who does not reserve holds nothing.
     pub(in crate::judge) fn is_to_be_shown(&mut self, shown: &Status) -> bool {
         let next = self.to_show.pop();
-        let whole = |settled: Amount, held: Amount| settled.plus(held);
         match (next, *shown) {
             (
                 Some(Status::Budget { of, settled, held }),
                 Status::Budget { of: purse, settled: theirs, held: holds },
             ) => {
                 let is_reserved = self.facts.limits.reserve == Reserve::Reserve;
-                of == purse && (!is_reserved || whole(settled, held) == whole(theirs, holds))
+                of == purse && (!is_reserved || settled.plus(held) == theirs.plus(holds))
             }
             (next, shown) => next == Some(shown),
         }

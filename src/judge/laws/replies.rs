@@ -78,22 +78,14 @@ pub(super) fn terminal_keeps_its_name(book: &Book<'_>, reply: &Reply) -> Ruling 
     let names_it = match reply.outcome {
         Outcome::Terminal { last } => is_met(last.class),
         Outcome::Truncated { last, .. } => others_may_end || is_met(last.class),
-        Outcome::Stopped { reason: StopReason::Terminal(failure), .. } => is_met(failure.class),
+        Outcome::Stopped { reason, .. } => reason.fault().is_some_and(|failure| is_met(failure.class)),
         Outcome::Abandoned => page.abandoned.is_some(),
         Outcome::Answered { .. } | Outcome::DeadlineExceeded { .. } => others_may_end,
         Outcome::Exhausted { .. }
         | Outcome::BudgetExceeded { .. }
         | Outcome::AllGated { .. }
         | Outcome::NoCandidate { .. }
-        | Outcome::NoEligibleRoute
-        | Outcome::Stopped {
-            reason:
-                StopReason::CallsPerTask
-                | StopReason::CallsPerRun
-                | StopReason::IdenticalPerTask
-                | StopReason::FailingPerTask,
-            ..
-        } => false,
+        | Outcome::NoEligibleRoute => false,
     };
     Ruling::unless((!names_it).then_some(move || {
         let (who, what) = (book.request_name(reply.request), reply.outcome.label());

@@ -171,9 +171,14 @@ fn right_values(knob: &Knob) -> Vec<String> {
     };
     let breaks_a_law =
         |value: &String| knob.wrong.iter().any(|wrong| wrong.0 == value && !wrong.2.is_empty());
-    let bare = |value: &str| value.parse::<u32>().is_ok() || ["true", "false"].contains(&value);
     let right = values.into_iter().filter(|value| !value.is_empty() && !breaks_a_law(value));
-    right.map(|value| if bare(&value) { value } else { format!("\"{value}\"") }).collect()
+    right.map(|value| written(&value)).collect()
+}
+
+/// A value as a file has it: numbers and switches are bare, everything else is a text.
+pub(super) fn written(value: &str) -> String {
+    let is_bare = value.parse::<u32>().is_ok() || ["true", "false"].contains(&value);
+    if is_bare { value.to_owned() } else { format!("\"{value}\"") }
 }
 
 #[test]

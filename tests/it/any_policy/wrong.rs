@@ -1,5 +1,6 @@
 //! Every wrong value of a knob that names a law breaks that law: somewhere among random worlds that keep it without.
 
+use super::knobs::written;
 use super::play;
 use super::world::{World, worlds};
 use faultlab::judge::Law;
@@ -56,8 +57,7 @@ fn is_broken(world: &World, wrong: &Wrong) -> bool {
     let own = format!("{} = ", wrong.path);
     let kept: String =
         text.lines().filter(|line| !line.starts_with(&own)).map(|line| format!("{line}\n")).collect();
-    let bare = wrong.value.parse::<u32>().is_ok() || ["true", "false"].contains(&wrong.value);
-    let value = if bare { wrong.value.to_owned() } else { format!("\"{}\"", wrong.value) };
+    let value = written(wrong.value);
     let table = kept.find("\n[").map_or(kept.len(), |at| at + 1);
     let with = format!("{}{own}{value}\n{}", &kept[..table], &kept[table..]);
     breaches(world, &with, wrong.law) > 0 && breaches(world, &kept, wrong.law) == 0
