@@ -1,9 +1,7 @@
 //! `scenarios/regressions/`: one file a bug that was found. Each is the smallest scenario that fails without its fix,
 //! keeps every law, and says by an expectation what must happen instead.
 
-use crate::support::read;
-use faultlab::journal::Level;
-use faultlab::suite::{Options, play};
+use crate::support::failures;
 use std::path::Path;
 
 #[test]
@@ -12,15 +10,12 @@ fn no_bug_comes_back() {
     let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() > 10, "the regressions are there");
-    let failed: Vec<String> = files.iter().flat_map(|file| failures(file)).collect();
+    let failed: Vec<String> = files.iter().flat_map(|file| failures_of(file)).collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
 /// What fails in a file, as sentences.
-fn failures(file: &Path) -> Vec<String> {
+fn failures_of(file: &Path) -> Vec<String> {
     let name = file.file_stem().unwrap().to_str().unwrap();
-    let scenario = read(&format!("regressions/{name}"), &std::fs::read_to_string(file).unwrap());
-    assert!(!scenario.expectations.is_empty(), "{name} says what must happen");
-    let played = play(&scenario, Options { first_seed: None, level: Level::None }, None);
-    played.verdict.failed().map(|check| format!("{name}: {check:?}")).collect()
+    failures(&format!("regressions/{name}"), &std::fs::read_to_string(file).unwrap())
 }

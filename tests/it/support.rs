@@ -1,8 +1,9 @@
 //! What several modules need: scenarios, goldens, folders.
 
+use faultlab::journal::Level;
 use faultlab::scenario::{Scenario, Variant, load};
 use faultlab::sim::{Catalog, Entry, Observer, run};
-use faultlab::suite::{embedded, policy_digest, seeds};
+use faultlab::suite::{Options, embedded, play, policy_digest, seeds};
 use faultlab::trace::{Header, Lines, Roll};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,14 @@ pub(crate) fn read(name: &str, text: &str) -> Scenario {
 /// The text of a scenario of the suite.
 pub(crate) fn text_of(name: &str) -> &'static str {
     embedded().iter().find(|one| one.name == name).expect("the suite has it").text
+}
+
+/// What fails in a scenario that is played as a whole, as sentences: promises of its own, and laws.
+pub(crate) fn failures(name: &str, text: &str) -> Vec<String> {
+    let scenario = read(name, text);
+    assert!(!scenario.expectations.is_empty(), "{name} says what must happen");
+    let played = play(&scenario, Options { first_seed: None, level: Level::None }, None);
+    played.verdict.failed().map(|check| format!("{name}: {check:?}")).collect()
 }
 
 /// `text` is as in the golden of this name, which may be in a folder.
