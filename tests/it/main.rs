@@ -9,6 +9,7 @@ mod breaker_vectors;
 mod classify;
 mod cli;
 mod determinism;
+mod fuses;
 mod goldens;
 #[cfg(target_os = "linux")]
 mod guard;

@@ -64,6 +64,14 @@ pub(super) fn would_blow_a_count(book: &Book<'_>, page: &RequestPage) -> bool {
         || book.task(&page.payer).is_some_and(|task| overdrawn(limits, task, page.content).is_some())
 }
 
+/// Whether nobody waits for another call of this request: a fuse that counts is blown, as was told. Where something is
+/// approved, who may go on by that waits on.
+pub(super) fn stops_waiting(book: &Book<'_>, page: &RequestPage) -> bool {
+    let is_blown =
+        book.run.fuse == Fuse::Blown || book.task(&page.payer).is_some_and(|task| task.blown.is_some());
+    is_blown && book.facts.approvals.is_empty()
+}
+
 /// A fuse blows at its limit and not before; a terminal one at a true terminal fault.
 pub(super) fn blows_rightly(book: &Book<'_>, fuse: FuseKind, id: RequestId, calls: u64) -> Ruling {
     let (limits, page) = (&book.facts.limits, book.request(id));
@@ -146,7 +154,9 @@ pub(in crate::judge) fn is_stopped(book: &Book<'_>, id: RequestId, reason: StopR
 
 #[cfg(test)]
 mod tests {
-    use crate::gateway::{Decision, Delivery, FuseKind, FuseScope, Outcome, StopReason, Task};
+    use crate::gateway::{
+        Approval, Decision, Delivery, FuseKind, FuseScope, Outcome, StopReason, Task, Wait,
+    };
     use crate::judge::Law;
     use crate::judge::play::*;
     use crate::policy::ledger::Amount;
@@ -187,6 +197,40 @@ mod tests {
     fn no_call_is_made_above_a_fuse() {
         check_fuse(turns(&[3]), "req/3 calls alpha: call 3 of turn/1, whose fuse allows 2");
         check_fuse(turns(&[2, 2]), "req/4 calls alpha: call 4 of the run, whose fuse allows 3");
+    }
+
+    #[test]
+    fn nobody_waits_on_for_a_call_that_a_blown_fuse_stops() {
+        let waits = |blown: Option<FuseKind>| {
+            move |play: &mut Play<'_>| {
+                let task = TaskId(1);
+                play.say(What::TaskBegan { task, name: TaskName { kind: 0, ordinal: Some(0) } });
+                play.arrive_as(R, |request| request.payer.task = Some(Task { id: task, kind: 0 }));
+                let call = play.call(R, A);
+                play.at(80).end(call, Some(Class::RateLimit), 0);
+                let (delay, hint, amount) = (MS(100), MS(0), WORST.money);
+                play.decide(Decision::RetryScheduled {
+                    request: R,
+                    at: at(180),
+                    delay,
+                    hint,
+                    route: A,
+                    amount,
+                });
+                if let Some(fuse) = blown {
+                    play.decide(Decision::Blew { fuse, request: R, calls: 1 });
+                }
+                play.at(180).say(What::Woke { wait: Wait::Retry(R) });
+            }
+        };
+        let says = "the retry of req/1 is not waited for and fires at 180 ms";
+        for fuse in [FuseKind::CallsPerTask, FuseKind::CallsPerRun] {
+            check_in(&fused(), Law::Caused, waits(None), waits(Some(fuse)), says);
+        }
+        let mut approved = fused();
+        approved.approvals.push(Approval { on: Class::Funds, route: B, cost_max: WORST.money });
+        let waits_on = played_in(&approved, &[], 1, waits(Some(FuseKind::CallsPerTask)));
+        assert_eq!(waits_on.laws.tally(Law::Caused).breaches, 0, "it may go on by the approval");
     }
 
     #[test]

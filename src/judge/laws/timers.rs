@@ -1,5 +1,6 @@
 //! Laws about timers: each fires when it is due by the facts, and not at another instant.
 
+use super::fuses::stops_waiting;
 use super::{Ruling, told};
 use crate::gateway::{Delivery, Wait};
 use crate::judge::book::{Book, CallPage, CallPhase, Charge, Phase, RequestPage};
@@ -54,7 +55,9 @@ fn due(book: &Book<'_>, wait: Wait) -> Due {
     let timeouts = |call: &CallPage| book.facts.timeouts(call.route);
     match wait {
         Wait::Deadline(id) => of_request(book, id, |page| Due::At(page.deadline)),
-        Wait::Retry(id) => of_request(book, id, |page| page.sleeps_until.map_or(Due::Never, Due::At)),
+        Wait::Retry(id) => of_request(book, id, |page| {
+            page.sleeps_until.filter(|_| !stops_waiting(book, page)).map_or(Due::Never, Due::At)
+        }),
         Wait::Hedge(id) => of_request(book, id, |page| match (page.legs, book.facts.limits.hedge) {
             (0, _) | (_, None) => Due::Never,
             (_, Some(After::Fixed(length))) => Due::At(page.last_begun.after(length)),
