@@ -1,7 +1,7 @@
 //! A gateway that does for one model what the policy says for all, or for all what it says for one, is convicted: what
 //! is declared stays, and what it does is another thing.
 
-use crate::support::{read, text_of};
+use crate::support::{failures, read, text_of};
 use faultlab::gateway::{Profile, WhenOpen};
 use faultlab::judge::{Judge, Law};
 use faultlab::policy::backoff::Backoff;
@@ -90,6 +90,39 @@ fn the_timeout_of_all_where_a_profile_has_one() {
     check(&scenario, "profiled", patient, Law::Caused, "was to be stopped at");
     let hasty: Defect = |setup| setup.policy.timeouts.attempt = Some(Duration::from_millis(1_700));
     check(&storm(), "uniform", hasty, Law::Caused, "fires at");
+}
+
+/// Two streams fall silent after 200 ms: one on a model whose profile has this patience, one on a model that has none.
+fn silent(own: &str, all: &str) -> String {
+    let route = |name: &str| {
+        format!(
+            "[[route]]\nname = \"{name}\"\nprice = {{ input = \"$1.00/Mtok\", output = \"$8.00/Mtok\" }}\n\
+             capabilities = [\"{name}\"]\nupstream.replies = [{{ after = \"20 s\", first_byte = \"200 ms\" }}]\n\
+             [[request]]\nid = \"to-{name}\"\ndelivery = \"stream\"\ncapabilities = [\"{name}\"]\n\
+             tokens = {{ input = 1000, output_max = 100 }}\n"
+        )
+    };
+    let routes = [route("profiled"), route("plain")].concat();
+    format!(
+        "format = 1\ntitle = \"Silence\"\n[policy]\ntimeouts.idle = \"{all}\"\n\
+         [[policy.profile]]\nmodel = \"profiled\"\ntimeouts.idle = \"{own}\"\n{routes}"
+    )
+}
+
+#[test]
+fn a_profile_s_patience_with_a_silent_stream_is_its_model_s_alone() {
+    let failed = |own, all, ends: [&str; 2]| {
+        let ends = ["profiled", "plain"].iter().zip(ends).map(|(name, at)| {
+            format!(
+                "[[expect]]\nname = \"{name}\"\nfirst = {{ event = \"timed_out\", route = \"{name}\", \
+                 class = \"idle_timeout\" }}\nat = \"{at}\"\n"
+            )
+        });
+        failures("silent", &(silent(own, all) + &ends.collect::<String>()))
+    };
+    let shorter = failed("500 ms", "3 s", ["700 ms", "3200 ms"]);
+    let longer = failed("3 s", "500 ms", ["3200 ms", "700 ms"]);
+    assert!(shorter.is_empty() && longer.is_empty(), "{shorter:#?} {longer:#?}");
 }
 
 #[test]
