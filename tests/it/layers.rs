@@ -202,3 +202,49 @@ fn another_question_moves_nobodys_dice() {
     assert_eq!(alone.len(), 2 * 3 * 6);
     assert_eq!(alone, times(&format!("{theirs}{ours}")));
 }
+
+/// What calls of the SDK end as, above a gateway that is asked twice.
+fn heard(own: &str, reply: &str, second: &str) -> Vec<String> {
+    let layers = format!(
+        "[[layer]]\nname = \"sdk\"\npolicy.retry.attempts_max = 1\n\
+         [[request]]\nid = \"second\"\n{second}tokens = {{ input = 8000, output_max = 1000 }}\n"
+    );
+    let ends = told(&stack_with(own, &layers, reply, ""), "call_ended", &["request", "http_status", "truth"]);
+    ends.into_iter().filter(|line| line.starts_with("sdk")).collect()
+}
+
+#[test]
+fn what_several_calls_below_used_is_the_usage_of_the_call_above() {
+    let layers = "[[layer]]\nname = \"sdk\"\n";
+    let replies = "{ after = \"100 ms\", status = 503, usage = { input = 700, output = 20 } }, \
+                   { after = \"100 ms\", usage = { input = 7000, output = 300 } }";
+    let scenario = stack_with("retry.backoff = { fixed = \"10 ms\" }\n", layers, replies, "");
+    let used = told(&scenario, "call_ended", &["input_tokens", "output_tokens"]);
+    let expected = [
+        "gateway 100 input_tokens=700 output_tokens=20",
+        "gateway 210 input_tokens=7000 output_tokens=300",
+        "sdk 210 input_tokens=7700 output_tokens=320",
+    ];
+    assert_eq!(used, expected);
+}
+
+/// Nobody above is told of a fault as if it had been met: what stops a request and was met by another comes as a 400.
+#[test]
+fn a_reply_that_names_what_another_met_does_not_come_up_as_what_was_met_last() {
+    let own = "fuse.terminal = \"run\"\nretry.backoff = { fixed = \"1 s\" }\n";
+    let reply = "{ after = \"100 ms\", status = 503 }, { after = \"300 ms\", status = 402 }";
+    let ends =
+        ["request=ask http_status=400 truth=non_retryable", "request=second http_status=402 truth=funds"];
+    assert_eq!(heard(own, reply, ""), ends.map(|end| format!("sdk 300 {end}")));
+}
+
+#[test]
+fn that_everything_is_closed_comes_up_as_a_503() {
+    let own = format!("{ONCE}cooldown.rate_limit = \"10 s\"\n");
+    let reply = "{ after = \"50 ms\", status = 429, code = \"rate_limited\" }";
+    let ends = [
+        "sdk 50 request=ask http_status=429 truth=rate_limit",
+        "sdk 1000 request=second http_status=503 truth=overload",
+    ];
+    assert_eq!(heard(&own, reply, "at = \"1 s\"\n"), ends);
+}
