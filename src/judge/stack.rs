@@ -2,9 +2,11 @@
 //! them are looked at together: how many calls one request of a caller led to, and for whom.
 
 use super::book::Fault;
+use super::laws::{Back, Spent};
 use super::look::Chamber;
 use super::metrics::{Metrics, Together};
 use crate::gateway::{Action, Answer, Bill, Outcome, Receipt, Request};
+use crate::policy::prices::Usage;
 use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, Entry, RequestName, What};
 use crate::units::{CallId, LayerId, Money, RequestId, RouteId, Timestamp};
@@ -54,8 +56,10 @@ struct Leg {
     stopped: Option<Timestamp>,
     /// What it led to.
     child: Child,
-    /// What the calls below were billed that it led to; `None` if nobody says of one.
-    billed: Option<Money>,
+    /// What the calls below cost that it led to.
+    spent: Spent,
+    /// How the layer below answered.
+    reply: Option<Outcome>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,7 +96,8 @@ impl Leg {
         by: None,
         stopped: None,
         child: Child::Awaited,
-        billed: None,
+        spent: Spent { money: Some(Money::ZERO), usage: Usage::ZERO },
+        reply: None,
     };
 }
 
@@ -136,10 +141,12 @@ impl<'a> Stack<'a> {
         match entry.what {
             What::Arrived { request, name, by } => self.arrived(own, entry, request, (name, by)),
             What::CallBegun { call, request, route, .. } => self.called(own, entry, (call, request), route),
-            What::CallEnded { call, receipt, .. } => self.ended(own, entry, call, receipt),
+            What::CallEnded { call, receipt, status, .. } => {
+                self.ended(own, entry, call, (receipt, status));
+            }
             What::CallLost { call } => {
                 let Some(leg) = self.leg(layer, call) else { return };
-                self.charge(leg.by, None);
+                self.charge(leg.by, Spent { money: None, usage: Usage::ZERO });
                 self.pay(own, entry, call, &leg, None);
             }
             What::Acted(Action::Cancel { call, .. }) => {
@@ -223,6 +230,9 @@ impl<'a> Stack<'a> {
     /// A layer answers: the innermost may have met a terminal fault, and the outermost must say so.
     fn replied(&mut self, own: &mut Chamber<'a>, entry: &Entry<'_>, request: RequestId, outcome: &Outcome) {
         let Some(asked) = self.asked.get(request.index()).copied() else { return };
+        if let Some(leg) = asked.by.and_then(|by| self.leg_mut(by)) {
+            leg.reply = Some(*outcome);
+        }
         let is_awaited = self.gone(asked.by, |_| true).is_none();
         let Some(page) = self.questions.get_mut(asked.question as usize) else { return };
         if entry.layer == LayerId::INNERMOST {
@@ -254,8 +264,7 @@ impl<'a> Stack<'a> {
         let Some(asked) = self.asked.get(request.index()).copied() else { return };
         self.begun += 1;
         let (serial, question, by) = (self.begun, asked.question, asked.by);
-        let billed = Some(Money::ZERO);
-        let leg = Leg { serial, request, question, by, billed, ..Leg::VACANT };
+        let leg = Leg { serial, request, question, by, ..Leg::VACANT };
         if let Some(page) = self.questions.get_mut(question as usize) {
             if entry.layer == LayerId::INNERMOST {
                 page.calls += 1;
@@ -302,21 +311,32 @@ impl<'a> Stack<'a> {
     }
 
     /// A call is over and billed.
-    fn ended(&mut self, own: &mut Chamber<'a>, entry: &Entry<'_>, call: CallId, receipt: &Receipt) {
+    fn ended(
+        &mut self,
+        own: &mut Chamber<'a>,
+        entry: &Entry<'_>,
+        call: CallId,
+        (receipt, status): (&Receipt, Option<u16>),
+    ) {
         let Some(leg) = self.leg(entry.layer, call) else { return };
-        let billed = match receipt.bill {
+        let Receipt { result, usage, bill } = *receipt;
+        let money = match bill {
             Bill::Exact(money) => Some(money),
             Bill::Unknown => None,
         };
+        let spent = Spent { money, usage };
         if entry.layer == LayerId::INNERMOST {
-            self.pay(own, entry, call, &leg, billed);
+            self.pay(own, entry, call, &leg, money);
         } else {
-            own.laws.passes_the_bill(entry, (billed, leg.billed), self.name(entry.layer));
-            if receipt.result == Answer::Cancelled && leg.child == Child::Awaited {
+            let fact = entry.layer.below().and_then(|below| self.facts.stack.above.get(below.index()));
+            let hears = fact.and_then(|fact| fact.hears);
+            let (layer, above, below, reply) = (self.name(entry.layer), spent, leg.spent, leg.reply);
+            own.laws.passes_back(entry, &Back { layer, hears, reply, result, status, above, below });
+            if result == Answer::Cancelled && leg.child == Child::Awaited {
                 self.leave(Some(leg.question));
             }
         }
-        self.charge(leg.by, billed);
+        self.charge(leg.by, spent);
     }
 
     /// A call to an upstream is billed; at its worst case if nobody says. It was for nobody if somebody above had left
@@ -334,16 +354,19 @@ impl<'a> Stack<'a> {
         self.facts.stack.names.get(layer.index()).map_or("a layer", |name| self.facts.names.text(*name))
     }
 
-    /// A call was billed this, or nobody says what: so was the one above.
-    fn charge(&mut self, by: Option<Up>, billed: Option<Money>) {
-        let Some(Up { layer, call, serial }) = by else { return };
-        let leg = self.legs.get_mut(layer.index()).and_then(|legs| legs.get_mut(call.index()));
-        if let Some(leg) = leg.filter(|leg| leg.serial == serial) {
-            leg.billed = leg.billed.zip(billed).map(|(sum, billed)| sum.plus(billed));
+    /// A call cost this: so did the one above.
+    fn charge(&mut self, by: Option<Up>, Spent { money, usage }: Spent) {
+        if let Some(leg) = by.and_then(|by| self.leg_mut(by)) {
+            leg.spent.money = leg.spent.money.zip(money).map(|(sum, money)| sum.plus(money));
+            leg.spent.usage = leg.spent.usage.plus(&usage);
         }
     }
 
     fn leg(&self, layer: LayerId, call: CallId) -> Option<Leg> {
         self.legs.get(layer.index())?.get(call.index()).copied().filter(|leg| leg.serial > 0)
+    }
+
+    fn leg_mut(&mut self, Up { layer, call, serial }: Up) -> Option<&mut Leg> {
+        self.legs.get_mut(layer.index())?.get_mut(call.index()).filter(|leg| leg.serial == serial)
     }
 }

@@ -20,6 +20,9 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// No token.
+    pub const ZERO: Usage = Usage { input: 0, cache_read: 0, cache_write: 0, image: 0, audio: 0, output: 0 };
+
     /// Tokens that count towards the context.
     pub const fn input_total(&self) -> u64 {
         self.input as u64
@@ -43,6 +46,18 @@ impl Usage {
             audio: grow(self.audio, by.audio)?,
             output: grow(self.output, by.output)?,
         })
+    }
+
+    /// Both together, kind by kind.
+    pub const fn plus(&self, other: &Usage) -> Usage {
+        Usage {
+            input: self.input.saturating_add(other.input),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_write: self.cache_write.saturating_add(other.cache_write),
+            image: self.image.saturating_add(other.image),
+            audio: self.audio.saturating_add(other.audio),
+            output: self.output.saturating_add(other.output),
+        }
     }
 
     /// All tokens.

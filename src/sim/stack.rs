@@ -159,9 +159,7 @@ pub(super) struct Descent {
     question: u32,
 }
 
-const NOTHING: Billed = Billed { money: Money::ZERO, usage: NO_USAGE, missing: 0, closed: Closed::NotYet };
-
-const NO_USAGE: Usage = Usage { input: 0, cache_read: 0, cache_write: 0, image: 0, audio: 0, output: 0 };
+const NOTHING: Billed = Billed { money: Money::ZERO, usage: Usage::ZERO, missing: 0, closed: Closed::NotYet };
 
 impl<'s> Stack<'s> {
     pub(super) fn new(setup: &'s Setup) -> Stack<'s> {

@@ -27,6 +27,7 @@ pub use law::{LAWS, Law};
 pub(super) use replies::Reply;
 pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
+pub(super) use stack::{Back, Spent};
 
 use super::book::{Age, Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
 use crate::gateway::{Basis, Call, FuseKind, HedgeSkip, Wait};

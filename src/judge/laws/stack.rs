@@ -1,7 +1,8 @@
 //! Laws over a stack of gateways: what no layer sees alone. Without layers they do not speak.
 
-use super::{Law, Laws, Ruling};
-use crate::gateway::{Outcome, StopReason};
+use super::{Law, Laws, Ruling, told};
+use crate::gateway::{Answer, Failure, Outcome, StopReason};
+use crate::policy::prices::Usage;
 use crate::policy::taxonomy::Class;
 use crate::sim::{Entry, Handed};
 use crate::units::{Money, Timestamp};
@@ -96,19 +97,106 @@ impl Laws {
         self.rule(Law::PassedOnAsDeclared, entry, ruling);
     }
 
-    /// A call of the layer of this name is billed the first, and its calls below were billed the second.
-    pub(in crate::judge) fn passes_the_bill(
-        &mut self,
-        entry: &Entry<'_>,
-        (above, below): (Option<Money>, Option<Money>),
-        layer: &str,
-    ) {
-        let ruling = match above.zip(below) {
-            None => Ruling::Silent,
-            Some((above, below)) => Ruling::unless((above != below).then_some(move || {
+    /// A call of a layer above is over.
+    pub(in crate::judge) fn passes_back(&mut self, entry: &Entry<'_>, back: &Back<'_>) {
+        let Back { layer, above, below, .. } = *back;
+        let is_another = above.usage != below.usage;
+        let used = is_another.then(|| {
+            let tokens = [above.usage.total(), below.usage.total()];
+            told(|| {
+                format!("a call of {layer} used {} tokens, its calls below used {}", tokens[0], tokens[1])
+            })
+        });
+        let flaw = back.misheard().or(used);
+        let ruling = match (flaw, above.money.zip(below.money)) {
+            (Some(flaw), _) => Ruling::Broken(flaw),
+            (None, None) => Ruling::Silent,
+            (None, Some((above, below))) => Ruling::unless((above != below).then_some(move || {
                 format!("a call of {layer} is billed ${above}, its calls below were billed ${below}")
             })),
         };
         self.rule(Law::PassedOnAsDeclared, entry, ruling);
+    }
+}
+
+/// What comes back to a layer from the one below.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Back<'a> {
+    /// The name of the layer above.
+    pub(in crate::judge) layer: &'a str,
+    /// The bare status as which every failure comes, if it does.
+    pub(in crate::judge) hears: Option<u16>,
+    /// The reply below, if there was one.
+    pub(in crate::judge) reply: Option<Outcome>,
+    /// What it comes as, and with which status.
+    pub(in crate::judge) result: Answer,
+    pub(in crate::judge) status: Option<u16>,
+    /// The bill of the call above.
+    pub(in crate::judge) above: Spent,
+    /// The bills of the calls below, added up.
+    pub(in crate::judge) below: Spent,
+}
+
+/// What calls cost; no money if nobody says of one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::judge) struct Spent {
+    pub(in crate::judge) money: Option<Money>,
+    pub(in crate::judge) usage: Usage,
+}
+
+/// As what a reply below is to come.
+enum Due {
+    Nothing,
+    Answer,
+    /// The failure that it names; as a bare 400 if it was not met below.
+    Named(Class),
+    Bare(u16),
+}
+
+impl Back<'_> {
+    /// What is wrong with what the layer above hears of the reply.
+    fn misheard(&self) -> Option<String> {
+        let class = match self.result {
+            Answer::Cancelled => return None,
+            Answer::Answered => None,
+            Answer::Failed(diagnosis) => Some(diagnosis.class),
+        };
+        let outcome = self.reply?;
+        let is_heard = match (due(&outcome), self.hears) {
+            (Due::Nothing, _) => true,
+            (Due::Answer, _) => class.is_none(),
+            (Due::Named(_) | Due::Bare(_), Some(status)) | (Due::Bare(status), None) => {
+                self.status == Some(status)
+            }
+            (Due::Named(named), None) => class == Some(named) || self.status == Some(400),
+        };
+        (!is_heard).then(|| {
+            told(|| {
+                let heard = class.map_or("an answer", Class::label);
+                let said = match due(&outcome) {
+                    Due::Named(named) => format!("names {}", named.label()),
+                    Due::Nothing | Due::Answer | Due::Bare(_) => format!("is {}", outcome.label()),
+                };
+                format!("a call of {} comes back as {heard}, the reply below {said}", self.layer)
+            })
+        })
+    }
+}
+
+fn due(outcome: &Outcome) -> Due {
+    let named = |last: &Failure| if last.code.is_some() { Due::Named(last.class) } else { Due::Bare(504) };
+    match outcome {
+        Outcome::Abandoned => Due::Nothing,
+        Outcome::Answered { .. } => Due::Answer,
+        Outcome::Truncated { last, .. }
+        | Outcome::Terminal { last }
+        | Outcome::Exhausted { last, .. }
+        | Outcome::DeadlineExceeded { last: Some(last) }
+        | Outcome::AllGated { last: Some(last), .. }
+        | Outcome::NoCandidate { last: Some(last), .. }
+        | Outcome::Stopped { reason: StopReason::Terminal(last), .. } => named(last),
+        Outcome::DeadlineExceeded { last: None } => Due::Bare(504),
+        Outcome::AllGated { last: None, .. } | Outcome::NoCandidate { last: None, .. } => Due::Bare(503),
+        Outcome::Stopped { .. } | Outcome::BudgetExceeded { .. } | Outcome::NoEligibleRoute => Due::Bare(400),
     }
 }

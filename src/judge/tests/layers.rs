@@ -1,9 +1,9 @@
 //! Gateways above the gateway in the storm: an agent above an SDK, each with a policy of its own.
 
 use super::*;
-use crate::gateway::{Bill, Profile, Receipt, Request};
+use crate::gateway::{Answer, Bill, Profile, Receipt, Request};
 use crate::policy::eligibility::Offer;
-use crate::policy::prices::Prices;
+use crate::policy::prices::{Prices, Usage};
 use crate::sim::{
     Above, Catalog, CredentialFact, Entry, Handed, Hears, LayerFact, Limits, Observer, RouteFact, Told, What,
 };
@@ -48,8 +48,11 @@ pub(super) fn stacked(s: &mut Setup) {
         let (catalog, registry) = door(&base, s, below, &policy);
         let fact = LayerFact { catalog, deadline: Handed::Down, cancel: Told::AtOnce, hears: None };
         s.catalog.stack.above.push(fact);
-        let bare = reply(Some(Class::Overload), 0, Hint::Absent).failure.expect("a failure");
-        let hears = Hears { always: None, late: bare, closed: bare, refused: bare };
+        let bare = |status| {
+            let failure = reply(Some(Class::Overload), 0, Hint::Absent).failure.expect("a failure");
+            FailedReply { status: Some(status), ..failure }
+        };
+        let hears = Hears { always: None, late: bare(504), closed: bare(503), refused: bare(400) };
         s.above.push(Above { policy, registry, hears });
     }
 }
@@ -191,6 +194,31 @@ enum Forgery {
     Deadline,
     /// The bills of the calls below, twice.
     Bill,
+    /// The same bills, and no tokens.
+    Usage,
+    /// Every answer of the layer below as a failure.
+    Answer,
+    /// Every failure of the layer below as another one.
+    Failure,
+}
+
+impl Forgery {
+    /// What comes back of a call.
+    fn of(self, receipt: Receipt) -> Receipt {
+        let other =
+            reply(Some(Class::InvalidAnswer), 0, Hint::Absent).failure.and_then(|failure| failure.told);
+        match (self, receipt.result, receipt.bill, other) {
+            (Forgery::Bill, _, Bill::Exact(money), _) => {
+                Receipt { bill: Bill::Exact(money.plus(money)), ..receipt }
+            }
+            (Forgery::Usage, ..) => Receipt { usage: Usage::ZERO, ..receipt },
+            (Forgery::Answer, Answer::Answered, _, Some(other))
+            | (Forgery::Failure, Answer::Failed(_), _, Some(other)) => {
+                Receipt { result: Answer::Failed(other), ..receipt }
+            }
+            (Forgery::Deadline | Forgery::Bill | Forgery::Answer | Forgery::Failure, ..) => receipt,
+        }
+    }
 }
 
 struct Forger<'a> {
@@ -207,10 +235,9 @@ impl Observer for Forger<'_> {
             return self.judge.entry(&Entry { what, ..*entry });
         }
         if let What::CallEnded { call, truth, health, code, status, receipt } = entry.what
-            && let (Forgery::Bill, Bill::Exact(money)) = (self.forgery, receipt.bill)
             && entry.layer == LayerId(1)
         {
-            let receipt = &Receipt { bill: Bill::Exact(money.plus(money)), ..*receipt };
+            let receipt = &self.forgery.of(*receipt);
             let what = What::CallEnded { call, truth, health, code, status, receipt };
             return self.judge.entry(&Entry { what, ..*entry });
         }
@@ -223,6 +250,12 @@ fn what_is_passed_on_otherwise_than_declared_is_caught() {
     let says = [
         (Forgery::Deadline, "req/1/sdk/1 gets the deadline 1201 ms, it is to be 1200 ms"),
         (Forgery::Bill, "a call of sdk is billed $0.032, its calls below were billed $0.016"),
+        (Forgery::Usage, "a call of sdk used 0 tokens, its calls below used 9000"),
+        (Forgery::Answer, "a call of sdk comes back as invalid_answer, the reply below is answered"),
+        (
+            Forgery::Failure,
+            "a call of sdk comes back as invalid_answer, the reply below names quota_exhausted",
+        ),
     ];
     for (forgery, sentence) in says {
         let mut setup = storm(1);

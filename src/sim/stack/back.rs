@@ -3,7 +3,6 @@
 use super::heard::heard;
 use super::{Billed, Closed, Hearer, Leg, Life, Relay, Relayed, Returned, Stack, State};
 use crate::gateway::{Answer, Bill, Outcome, Receipt};
-use crate::policy::prices::Usage;
 use crate::policy::taxonomy::Class;
 use crate::sim::jobs::Part;
 use crate::sim::upstream::FailedReply;
@@ -30,7 +29,7 @@ impl Stack<'_> {
             }
             Bill::Unknown => {}
         }
-        asked.billed.usage = sum(asked.billed.usage, usage);
+        asked.billed.usage = asked.billed.usage.plus(&usage);
         let told = match result {
             Answer::Cancelled => return,
             Answer::Answered => None,
@@ -163,16 +162,5 @@ impl Stack<'_> {
             relayed.sign = entry;
             relayed.by.0
         })
-    }
-}
-
-fn sum(a: Usage, b: Usage) -> Usage {
-    Usage {
-        input: a.input.saturating_add(b.input),
-        cache_read: a.cache_read.saturating_add(b.cache_read),
-        cache_write: a.cache_write.saturating_add(b.cache_write),
-        image: a.image.saturating_add(b.image),
-        audio: a.audio.saturating_add(b.audio),
-        output: a.output.saturating_add(b.output),
     }
 }
