@@ -160,7 +160,7 @@ pub enum Scripted {
     Forbidden,
 }
 
-/// Sees every entry as it happens.
+/// Sees every entry, in order; when, is nobody's business: some of them are shown together.
 pub trait Observer {
     /// Takes in one entry.
     fn entry(&mut self, entry: &Entry<'_>);

@@ -8,6 +8,7 @@ mod entry;
 mod jobs;
 mod quota;
 mod run;
+mod scribe;
 mod setup;
 mod stack;
 mod upstream;

@@ -3,12 +3,13 @@
 
 use super::agenda::{Event, Rank};
 use super::catalog::{RequestName, TaskName};
-use super::entry::{Declared, Entry, Observer, Scripted, TaskEnd, What};
+use super::entry::{Declared, Observer, Scripted, TaskEnd, What};
 use super::jobs::Part;
+use super::scribe::Scribe;
 use super::setup::{Pace, Setup};
 use super::stack::{Hearer, Life};
 use super::world::{End, World};
-use crate::gateway::{Action, Command, Decision, Effect, Effects, Input, Outcome, Request, Task, Wait};
+use crate::gateway::{Action, Command, Decision, Effect, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
 use crate::units::{CallId, LayerId, RouteId, TaskId, TenantId, Timestamp};
 
@@ -37,60 +38,40 @@ pub enum Rest {
 /// A run that takes more steps than this at one instant is stopped.
 pub const STEPS_AT_ONE_INSTANT_MAX: u64 = 100_000;
 
-/// Plays a run to its end. The observer sees every entry as it happens. The same setup gives the same entries.
+/// Plays a run to its end. The observer sees every entry, in order. The same setup gives the same entries.
 pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
     let mut world = World::new(setup);
-    let mut scribe = Scribe { observer, seq: 0, at: Timestamp::ZERO, layer: LayerId::INNERMOST };
+    let mut scribe = Scribe::new(observer);
     declare(setup, &mut scribe);
-    let mut effects = Effects::default();
     let (mut instant, mut steps) = (Timestamp::ZERO, 0);
     while let Some(next) = next(&world) {
         let at = next.at();
         (instant, steps) = if at == instant { (at, steps + 1) } else { (at, 0) };
         if steps > STEPS_AT_ONE_INSTANT_MAX {
-            return Ending { at: scribe.at, entries: scribe.seq, rest: Rest::Runaway };
+            return ending(&mut scribe, Rest::Runaway);
         }
         match next {
-            Next::Event(_) => step(&mut world, &mut scribe, &mut effects),
-            Next::Wake(at, layer, wait) => wake(&mut world, at, (layer, wait), &mut scribe, &mut effects),
-            Next::Relay(at) => relay::relay(&mut world, at, &mut scribe, &mut effects),
+            Next::Event(_) => step(&mut world, &mut scribe),
+            Next::Wake(at, layer, wait) => wake(&mut world, at, (layer, wait), &mut scribe),
+            Next::Relay(at) => relay::relay(&mut world, at, &mut scribe),
         }
+        scribe.turn_if_full();
     }
     let rest = if world.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
-    let at = scribe.at;
+    let (_, at) = scribe.last();
     for layer in (0..=world.outermost().0).rev().map(LayerId) {
         scribe.turn_to(layer);
         let cause = scribe.write(at, None, What::RunEnded);
-        tell(&mut world, (layer, at), cause, Input::Operator(Command::Show), &mut scribe, &mut effects);
+        tell(&mut world, (layer, at), cause, Input::Operator(Command::Show), &mut scribe);
     }
-    Ending { at: scribe.at, entries: scribe.seq, rest }
+    ending(&mut scribe, rest)
 }
 
-/// Numbers the entries and shows them.
-pub(super) struct Scribe<'o, O: Observer> {
-    observer: &'o mut O,
-    seq: u64,
-    at: Timestamp,
-    /// Whose entries it writes.
-    layer: LayerId,
-}
-
-impl<O: Observer> Scribe<'_, O> {
-    /// From here on it writes entries of this layer.
-    const fn turn_to(&mut self, layer: LayerId) {
-        self.layer = layer;
-    }
-
-    /// Inlined, and so is the first turn of an observer: each place that writes knows what it writes, and need not have
-    /// it asked of the entry.
-    #[inline(always)]
-    pub(super) fn write(&mut self, at: Timestamp, cause: Option<u64>, what: What<'_>) -> u64 {
-        self.at = at;
-        let seq = self.seq;
-        self.observer.entry(&Entry { seq, at, cause, layer: self.layer, what });
-        self.seq += 1;
-        seq
-    }
+/// The run is over: what is written is shown.
+fn ending(scribe: &mut Scribe<'_, impl Observer>, rest: Rest) -> Ending {
+    scribe.turn();
+    let (entries, at) = scribe.last();
+    Ending { at, entries, rest }
 }
 
 /// The preamble: what is declared.
@@ -147,18 +128,18 @@ fn next(world: &World<'_>) -> Option<Next> {
 }
 
 /// One event of the agenda.
-fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: &mut Effects) {
+fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>) {
     let (at, event) = world.agenda.take().expect("the agenda is not empty");
     scribe.turn_to(LayerId::INNERMOST);
     match event {
-        Event::Arrive(source) => arrive(world, at, source, scribe, effects),
+        Event::Arrive(source) => arrive(world, at, source, scribe),
         Event::BeginJob(job) => begin_job(world, at, job, scribe),
-        Event::BeginStep { task, step } => begin_step(world, at, task, step, scribe, effects),
-        Event::EndJob(task) => end_job(world, at, task, scribe, effects),
+        Event::BeginStep { task, step } => begin_step(world, at, task, step, scribe),
+        Event::EndJob(task) => end_job(world, at, task, scribe),
         Event::Operate(order) => {
             let command = world.setup.operator[order as usize].1;
             let cause = scribe.write(at, None, What::Operated { command });
-            tell(world, (LayerId::INNERMOST, at), cause, Input::Operator(command), scribe, effects);
+            tell(world, (LayerId::INNERMOST, at), cause, Input::Operator(command), scribe);
         }
         Event::HangUp { request, stamp } => {
             if world.requests[request.index()].is_waiting(stamp) {
@@ -166,7 +147,7 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
                 let layer = world.outermost();
                 scribe.turn_to(layer);
                 let cause = scribe.write(at, Some(arrival), What::Abandoned { request });
-                tell(world, (layer, at), cause, Input::Abandoned(request), scribe, effects);
+                tell(world, (layer, at), cause, Input::Abandoned(request), scribe);
             }
         }
         Event::Visible { call, stamp } => {
@@ -174,7 +155,7 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
                 let cause =
                     scribe.write(at, Some(world.calls[call.index()].origin), What::CallVisible { call });
                 world.show_life(at, call, cause);
-                tell(world, (LayerId::INNERMOST, at), cause, Input::Visible(call), scribe, effects);
+                tell(world, (LayerId::INNERMOST, at), cause, Input::Visible(call), scribe);
             }
         }
         Event::Progress { call, stamp } => {
@@ -184,14 +165,14 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>, effects: 
                 if let Some((request, _)) = world.calls[call.index()].by {
                     world.stack.show(at, request, sign, Life::Again);
                 }
-                tell(world, (LayerId::INNERMOST, at), sign, Input::Progress(call), scribe, effects);
+                tell(world, (LayerId::INNERMOST, at), sign, Input::Progress(call), scribe);
             }
         }
         Event::End { call, stamp } => {
             if world.is_current(call, stamp) {
                 let end = world.end(call);
                 world.stack.settle(world.calls[call.index()].by, &end);
-                ended(world, (LayerId::INNERMOST, at), call, &end, scribe, effects);
+                ended(world, (LayerId::INNERMOST, at), call, &end, scribe);
             }
         }
     }
@@ -204,23 +185,13 @@ fn ended(
     call: CallId,
     end: &End,
     scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
 ) {
-    let End { receipt, truth, health, code, status, origin } = end;
-    let (truth, health, code, status) = (*truth, *health, *code, *status);
-    let what = What::CallEnded { call, truth, health, code, status, receipt };
-    let cause = scribe.write(at, Some(*origin), what);
-    tell(world, (layer, at), cause, Input::Ended(call, *receipt), scribe, effects);
+    let cause = scribe.ended(at, call, end);
+    tell(world, (layer, at), cause, Input::Ended(call, end.receipt), scribe);
 }
 
 /// The next request of a source; the one after it goes on the agenda.
-fn arrive(
-    world: &mut World<'_>,
-    at: Timestamp,
-    source: u16,
-    scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
-) {
+fn arrive(world: &mut World<'_>, at: Timestamp, source: u16, scribe: &mut Scribe<'_, impl Observer>) {
     let from = &world.setup.sources[usize::from(source)];
     let ordinal = world.arrived[usize::from(source)];
     if let Pace::Open(gap) = &from.pace
@@ -230,7 +201,7 @@ fn arrive(
         world.agenda.add(at.after(gap), Event::Arrive(source));
     }
     world.arrived[usize::from(source)] += 1;
-    admit(world, at, RequestName::of(source, ordinal), None, None, scribe, effects);
+    admit(world, at, RequestName::of(source, ordinal), None, None, scribe);
 }
 
 /// A request arrives.
@@ -241,7 +212,6 @@ fn admit(
     part: Option<Part>,
     cause: Option<u64>,
     scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
 ) {
     let RequestName { source, ordinal, .. } = name;
     let from = &world.setup.sources[usize::from(source)];
@@ -268,14 +238,14 @@ fn admit(
     let layer = world.outermost();
     world.stack.admit(&mut request);
     scribe.turn_to(layer);
-    let arrival = scribe.write(at, cause, What::Arrived { request: &request, name, by: None });
+    let arrival = scribe.arrived(at, cause, &request, name, None);
     let stamp = world.stamp();
     world.admit(&request, name, stamp, arrival, part);
     world.stack.ask(&request, stamp, part);
     if let Some(patience) = template.hangs_up {
         world.agenda.add(at.after(patience), Event::HangUp { request: id, stamp });
     }
-    tell(world, (layer, at), arrival, Input::Arrived(&request), scribe, effects);
+    tell(world, (layer, at), arrival, Input::Arrived(&request), scribe);
 }
 
 /// A job begins; the next one of its kind goes on the agenda.
@@ -301,7 +271,6 @@ fn begin_step(
     task: TaskId,
     step: u16,
     scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
 ) {
     let progress = world.jobs.get(task);
     let (cause, failed, job) = (progress.entry, progress.failed, progress.ordinal);
@@ -315,24 +284,18 @@ fn begin_step(
     world.jobs.open(task, setup.times);
     for nth in 0..setup.times {
         let name = RequestName::of(setup.source, job * setup.times + nth);
-        admit(world, at, name, Some(Part { task, step }), Some(cause), scribe, effects);
+        admit(world, at, name, Some(Part { task, step }), Some(cause), scribe);
     }
 }
 
 /// A job is over.
-fn end_job(
-    world: &mut World<'_>,
-    at: Timestamp,
-    task: TaskId,
-    scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
-) {
+fn end_job(world: &mut World<'_>, at: Timestamp, task: TaskId, scribe: &mut Scribe<'_, impl Observer>) {
     let progress = world.jobs.end(task);
     let end = if progress.failed { TaskEnd::Failed } else { TaskEnd::Answered };
     scribe.turn_to(world.outermost());
     let cause = scribe.write(at, Some(progress.entry), What::TaskEnded { task, end });
     for layer in (0..=world.outermost().0).rev() {
-        tell(world, (LayerId(layer), at), cause, Input::TaskEnded(task), scribe, effects);
+        tell(world, (LayerId(layer), at), cause, Input::TaskEnded(task), scribe);
     }
 }
 
@@ -342,7 +305,6 @@ fn wake(
     at: Timestamp,
     (layer, wait): (LayerId, Wait),
     scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
 ) {
     let cause = match wait {
         Wait::Deadline(request) => world.requests[request.index()].arrival,
@@ -354,7 +316,7 @@ fn wake(
     };
     scribe.turn_to(layer);
     let cause = scribe.write(at, Some(cause), What::Woke { wait });
-    tell(world, (layer, at), cause, Input::Woke, scribe, effects);
+    tell(world, (layer, at), cause, Input::Woke, scribe);
 }
 
 /// Tells the gateway what happened, writes down what it says and carries out what it orders.
@@ -364,45 +326,37 @@ fn tell(
     cause: u64,
     input: Input<'_>,
     scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
 ) {
     scribe.turn_to(layer);
-    effects.clear();
-    world.gateway(layer).handle(now, input, effects);
-    for effect in &effects.list {
-        match effect {
-            Effect::Consider { request, first, count } => {
-                let candidates = &effects.candidates[*first as usize..(*first + *count) as usize];
-                scribe.write(now, Some(cause), What::Considered { request: *request, candidates });
-            }
-            Effect::Decide(decision) => {
-                let seq = scribe.write(now, Some(cause), What::Decided(decision));
-                match decision {
-                    Decision::RetryScheduled { request, .. } => {
-                        world.requests[request.index()].retry = seq;
-                    }
-                    Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq,
-                    Decision::Reserved { .. }
-                    | Decision::Denied { .. }
-                    | Decision::Classified { .. }
-                    | Decision::Signalled { .. }
-                    | Decision::BreakerMoved { .. }
-                    | Decision::Benched { .. }
-                    | Decision::Freed { .. }
-                    | Decision::Alerted { .. }
-                    | Decision::Settled { .. }
-                    | Decision::WaitRefused { .. }
-                    | Decision::HedgeSkipped { .. }
-                    | Decision::Queued { .. }
-                    | Decision::Blew { .. }
-                    | Decision::Shown(_)
-                    | Decision::TimedOut { .. } => {}
-                }
-            }
+    let first = scribe.effects.list.len();
+    world.gateway(layer).handle(now, input, &mut scribe.effects);
+    for place in first..scribe.effects.list.len() {
+        let seq = scribe.effect(now, cause, (first, place));
+        match &scribe.effects.list[place] {
             Effect::Act(action) => {
-                let seq = scribe.write(now, Some(cause), What::Acted(action));
-                carry_out(world, (layer, now), action, seq, scribe);
+                let action = *action;
+                carry_out(world, (layer, now), &action, seq, scribe);
             }
+            Effect::Decide(decision) => match decision {
+                Decision::RetryScheduled { request, .. } => world.requests[request.index()].retry = seq,
+                Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq,
+                Decision::Reserved { .. }
+                | Decision::Denied { .. }
+                | Decision::Classified { .. }
+                | Decision::Signalled { .. }
+                | Decision::BreakerMoved { .. }
+                | Decision::Benched { .. }
+                | Decision::Freed { .. }
+                | Decision::Alerted { .. }
+                | Decision::Settled { .. }
+                | Decision::WaitRefused { .. }
+                | Decision::HedgeSkipped { .. }
+                | Decision::Queued { .. }
+                | Decision::Blew { .. }
+                | Decision::Shown(_)
+                | Decision::TimedOut { .. } => {}
+            },
+            Effect::Consider { .. } => {}
         }
     }
 }

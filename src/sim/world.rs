@@ -419,6 +419,7 @@ impl<'s> World<'s> {
 const ANSWERED: u16 = 200;
 
 /// The end of a call.
+#[derive(Clone, Copy)]
 pub(super) struct End {
     /// What the gateway is told.
     pub(super) receipt: Receipt,

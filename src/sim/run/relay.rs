@@ -1,26 +1,21 @@
 //! What passes between the layers of a stack, told to the gateway that it comes to.
 
-use super::{Scribe, ended, tell};
-use crate::gateway::Effects;
+use super::{ended, tell};
 use crate::gateway::Input;
 use crate::sim::catalog::RequestName;
 use crate::sim::entry::{Observer, What};
+use crate::sim::scribe::Scribe;
 use crate::sim::stack::{Descent, Life, Relay};
 use crate::sim::world::{End, World};
 use crate::units::{LayerId, Timestamp};
 
 /// What passes from one layer to the next.
-pub(super) fn relay(
-    world: &mut World<'_>,
-    at: Timestamp,
-    scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
-) {
+pub(super) fn relay(world: &mut World<'_>, at: Timestamp, scribe: &mut Scribe<'_, impl Observer>) {
     match world.stack.take() {
         Relay::Arrive(leg) => {
             let id = world.slot();
             match world.stack.descend(at, leg, id) {
-                Some(descent) => descend(world, at, &descent, scribe, effects),
+                Some(descent) => descend(world, at, &descent, scribe),
                 None => world.free(id),
             }
         }
@@ -30,14 +25,14 @@ pub(super) fn relay(
             {
                 scribe.turn_to(layer);
                 let cause = scribe.write(at, Some(cause), What::Abandoned { request });
-                tell(world, (layer, at), cause, Input::Abandoned(request), scribe, effects);
+                tell(world, (layer, at), cause, Input::Abandoned(request), scribe);
             }
         }
         Relay::End { leg, cause } => {
             if let Some(end) = world.stack.end(leg) {
                 scribe.turn_to(leg.layer);
                 let end = End { origin: cause, ..end };
-                ended(world, (leg.layer, at), leg.call, &end, scribe, effects);
+                ended(world, (leg.layer, at), leg.call, &end, scribe);
             }
         }
         Relay::Visible { leg, cause } => {
@@ -46,26 +41,20 @@ pub(super) fn relay(
                 scribe.turn_to(leg.layer);
                 let cause = scribe.write(at, Some(cause), What::CallVisible { call });
                 world.stack.lives(leg, cause);
-                tell(world, (leg.layer, at), cause, Input::Visible(call), scribe, effects);
+                tell(world, (leg.layer, at), cause, Input::Visible(call), scribe);
             }
         }
         Relay::Progress { leg, cause } => {
             if let Some(request) = world.stack.lives(leg, cause) {
                 world.stack.show(at, request, cause, Life::Again);
-                tell(world, (leg.layer, at), cause, Input::Progress(leg.call), scribe, effects);
+                tell(world, (leg.layer, at), cause, Input::Progress(leg.call), scribe);
             }
         }
     }
 }
 
 /// A call of a layer arrives in the layer below.
-fn descend(
-    world: &mut World<'_>,
-    at: Timestamp,
-    descent: &Descent,
-    scribe: &mut Scribe<'_, impl Observer>,
-    effects: &mut Effects,
-) {
+fn descend(world: &mut World<'_>, at: Timestamp, descent: &Descent, scribe: &mut Scribe<'_, impl Observer>) {
     let name = RequestName { within: descent.within, ..world.requests[descent.by.index()].name };
     let mut request = descent.request;
     if descent.layer == LayerId::INNERMOST {
@@ -74,9 +63,9 @@ fn descend(
     }
     scribe.turn_to(descent.layer);
     let by = Some(descent.leg.call);
-    let arrival = scribe.write(at, Some(descent.cause), What::Arrived { request: &request, name, by });
+    let arrival = scribe.arrived(at, Some(descent.cause), &request, name, by);
     let stamp = world.stamp();
     world.admit(&request, name, stamp, arrival, None);
     world.stack.arrive(descent, stamp);
-    tell(world, (descent.layer, at), arrival, Input::Arrived(&request), scribe, effects);
+    tell(world, (descent.layer, at), arrival, Input::Arrived(&request), scribe);
 }

@@ -6,6 +6,7 @@ use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::eligibility::{Envelope, Offer};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
+use crate::sim::Entry;
 use crate::sim::{
     Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source, SourceFact,
     SourceKind, Template, Then, Upstream, Used,

@@ -1,0 +1,236 @@
+//! Who writes the trace: it numbers the entries, keeps a page of them, and shows page after page. The code that simulates
+//! and the code that watches do not fit into a processor's cache together; by turns, a page each, they do.
+
+use super::catalog::RequestName;
+use super::entry::{Entry, Observer, What};
+use super::world::End;
+use crate::gateway::{Effect, Effects, Request};
+use crate::units::{CallId, LayerId, Timestamp};
+
+/// A page is full with so many entries. A step is never torn apart, so there may be more.
+const PAGE: u64 = 512;
+
+/// Writes the trace.
+pub(super) struct Scribe<'o, O: Observer> {
+    observer: &'o mut O,
+    seq: u64,
+    at: Timestamp,
+    /// Whose entries it writes.
+    layer: LayerId,
+    /// What was written and not yet shown; and what that speaks of, by position.
+    page: Vec<Noted>,
+    /// The number of its first entry.
+    first: u64,
+    arrivals: Vec<Request>,
+    ends: Vec<End>,
+    /// What the gateways did and said on this page: they push it here, and it is written down from here.
+    pub(super) effects: Effects,
+}
+
+/// An entry that is not yet shown, or some in a row that have all this in common.
+struct Noted {
+    at: Timestamp,
+    cause: Option<u64>,
+    layer: LayerId,
+    note: Note,
+}
+
+/// What it says. What a [`What`] borrows is a position here.
+enum Note {
+    /// That borrows nothing.
+    Plain(What<'static>),
+    Arrived {
+        request: u32,
+        name: RequestName,
+        by: Option<CallId>,
+    },
+    Ended {
+        call: CallId,
+        end: u32,
+    },
+    /// What a gateway did and said in answer to one entry.
+    Effects {
+        first: u32,
+        count: u32,
+    },
+}
+
+impl<'o, O: Observer> Scribe<'o, O> {
+    pub(super) fn new(observer: &'o mut O) -> Scribe<'o, O> {
+        Scribe {
+            observer,
+            seq: 0,
+            at: Timestamp::ZERO,
+            layer: LayerId::INNERMOST,
+            page: Vec::new(),
+            first: 0,
+            arrivals: Vec::new(),
+            ends: Vec::new(),
+            effects: Effects::default(),
+        }
+    }
+
+    /// How many entries were written, and the instant of the last.
+    pub(super) const fn last(&self) -> (u64, Timestamp) {
+        (self.seq, self.at)
+    }
+
+    /// From here on it writes entries of this layer.
+    pub(super) const fn turn_to(&mut self, layer: LayerId) {
+        self.layer = layer;
+    }
+
+    pub(super) fn write(&mut self, at: Timestamp, cause: Option<u64>, what: What<'static>) -> u64 {
+        self.note(at, cause, Note::Plain(what))
+    }
+
+    /// A request came in.
+    pub(super) fn arrived(
+        &mut self,
+        at: Timestamp,
+        cause: Option<u64>,
+        request: &Request,
+        name: RequestName,
+        by: Option<CallId>,
+    ) -> u64 {
+        self.arrivals.push(*request);
+        self.note(at, cause, Note::Arrived { request: self.arrivals.len() as u32 - 1, name, by })
+    }
+
+    /// A call is over.
+    pub(super) fn ended(&mut self, at: Timestamp, call: CallId, end: &End) -> u64 {
+        self.ends.push(*end);
+        self.note(at, Some(end.origin), Note::Ended { call, end: self.ends.len() as u32 - 1 })
+    }
+
+    /// The effect in this place of the list, of an answer that begins at `first`.
+    pub(super) fn effect(&mut self, at: Timestamp, cause: u64, (first, place): (usize, usize)) -> u64 {
+        match self.page.last_mut() {
+            Some(Noted { note: Note::Effects { count, .. }, .. }) if place > first => {
+                *count += 1;
+                self.at = at;
+                self.seq += 1;
+                self.seq - 1
+            }
+            Some(_) | None => self.note(at, Some(cause), Note::Effects { first: place as u32, count: 1 }),
+        }
+    }
+
+    fn note(&mut self, at: Timestamp, cause: Option<u64>, note: Note) -> u64 {
+        self.at = at;
+        let seq = self.seq;
+        self.seq += 1;
+        self.page.push(Noted { at, cause, layer: self.layer, note });
+        seq
+    }
+
+    /// Shows the page, if it is full.
+    #[inline]
+    pub(super) fn turn_if_full(&mut self) {
+        if self.seq - self.first >= PAGE {
+            self.turn();
+        }
+    }
+
+    /// Shows the page and begins an empty one.
+    #[inline(never)]
+    pub(super) fn turn(&mut self) {
+        let (effects, observer) = (&self.effects, &mut *self.observer);
+        let mut seq = self.first;
+        for noted in &self.page {
+            match &noted.note {
+                Note::Plain(what) => noted.show(observer, &mut seq, *what),
+                Note::Arrived { request, name, by } => {
+                    let request = &self.arrivals[*request as usize];
+                    noted.show(observer, &mut seq, What::Arrived { request, name: *name, by: *by });
+                }
+                Note::Ended { call, end } => {
+                    let End { receipt, truth, health, code, status, origin: _ } = &self.ends[*end as usize];
+                    let (call, truth, health, code, status) = (*call, *truth, *health, *code, *status);
+                    let what = What::CallEnded { call, truth, health, code, status, receipt };
+                    noted.show(observer, &mut seq, what);
+                }
+                Note::Effects { first, count } => {
+                    for effect in &effects.list[*first as usize..(*first + *count) as usize] {
+                        match effect {
+                            Effect::Consider { request, first, count } => {
+                                let range = *first as usize..(*first + *count) as usize;
+                                let (request, candidates) = (*request, &effects.candidates[range]);
+                                noted.show(observer, &mut seq, What::Considered { request, candidates });
+                            }
+                            Effect::Decide(decision) => {
+                                noted.show(observer, &mut seq, What::Decided(decision));
+                            }
+                            Effect::Act(action) => noted.show(observer, &mut seq, What::Acted(action)),
+                        }
+                    }
+                }
+            }
+        }
+        self.first = self.seq;
+        self.page.clear();
+        self.arrivals.clear();
+        self.ends.clear();
+        self.effects.clear();
+    }
+}
+
+impl Noted {
+    /// Inlined, and so is the first turn of an observer: each place that shows knows what it shows, and need not have
+    /// it asked of the entry.
+    #[inline(always)]
+    fn show(&self, observer: &mut impl Observer, seq: &mut u64, what: What<'_>) {
+        let Noted { at, cause, layer, note: _ } = *self;
+        observer.entry(&Entry { seq: *seq, at, cause, layer, what });
+        *seq += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::Action;
+    use crate::units::{Money, RequestId};
+
+    /// Numbers, causes, and what is closed, if something is.
+    #[derive(Default)]
+    struct Seen(Vec<(u64, Option<u64>, Option<RequestId>)>);
+
+    impl Observer for Seen {
+        fn entry(&mut self, entry: &Entry<'_>) {
+            let closed = if let What::Acted(Action::Close { request, .. }) = entry.what {
+                Some(*request)
+            } else {
+                None
+            };
+            self.0.push((entry.seq, entry.cause, closed));
+        }
+    }
+
+    #[test]
+    fn entries_come_in_the_order_of_writing_with_their_own_causes_page_after_page() {
+        let (mut seen, mut written) = (Seen::default(), Vec::new());
+        let mut scribe = Scribe::new(&mut seen);
+        for step in 0..1_000 {
+            let cause = scribe.write(Timestamp::ZERO, None, What::RunEnded);
+            written.push((cause, None, None));
+            let first = scribe.effects.list.len();
+            for nth in 0..3 {
+                let request = RequestId(3 * step + nth);
+                scribe.effects.list.push(Effect::Act(Action::Close { request, spent: Money::ZERO }));
+            }
+            for place in first..first + 3 {
+                let closed = Some(RequestId(3 * step + (place - first) as u32));
+                written.push((scribe.effect(Timestamp::ZERO, cause, (first, place)), Some(cause), closed));
+                if place == first + 1 {
+                    // What follows from an effect stands before the next one.
+                    written.push((scribe.write(Timestamp::ZERO, Some(9), What::RunEnded), Some(9), None));
+                }
+            }
+            scribe.turn_if_full();
+        }
+        scribe.turn();
+        assert!(written.iter().map(|(seq, ..)| *seq).eq(0..5_000));
+        assert_eq!(seen.0, written);
+    }
+}
