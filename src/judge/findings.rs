@@ -1,12 +1,11 @@
 //! Findings: what a reviewer would write in the margin. They judge nothing; a wrong policy shows itself in them
 //! even where no law is broken. All are computed from facts.
 
-use super::book::{Book, CallPage, Invoice, Worth};
+use super::book::{Book, CallPage, Invoice, Moment, Worth};
 use super::laws::{Begun, is_approved};
 use super::metrics::{Metric, Metrics};
 use crate::policy::eligibility::Reason;
 use crate::policy::taxonomy::Class;
-use crate::sim::Entry;
 use crate::units::{CallId, Money, Timestamp, Total};
 
 /// What a reviewer would remark.
@@ -132,7 +131,7 @@ impl Findings {
     }
 
     /// An upstream took a call.
-    pub(super) fn begun(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun<'_>) {
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: &Begun<'_>) {
         let Some(page) = begun.page else { return };
         let told = if book.told.is_any(entry.at) {
             book.told.call_until(book.facts, begun.route, begun.credential)
@@ -172,7 +171,7 @@ impl Findings {
     }
 
     /// A call is over and billed.
-    pub(super) fn billed(&mut self, book: &Book<'_>, entry: &Entry<'_>, page: &CallPage, invoice: &Invoice) {
+    pub(super) fn billed(&mut self, book: &Book<'_>, entry: Moment, page: &CallPage, invoice: &Invoice) {
         let (bill, wasted, worst) = (invoice.billed.money, invoice.wasted(), page.worst_case.money);
         let over = bill.minus(worst);
         let who = || (book.name(page.name), book.route_name(page.route));
@@ -195,7 +194,7 @@ impl Findings {
     }
 
     /// A cancelled call will never be billed.
-    pub(super) fn lost(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+    pub(super) fn lost(&mut self, book: &Book<'_>, entry: Moment, call: CallId) {
         let Some(page) = book.call(call) else { return };
         let worst = page.worst_case.money;
         self.note(Finding::ReceiptNeverCame, entry, worst, || {
@@ -205,7 +204,7 @@ impl Findings {
     }
 
     /// Breaker and health are told that a result is bad.
-    pub(super) fn signalled_bad(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+    pub(super) fn signalled_bad(&mut self, book: &Book<'_>, entry: Moment, call: CallId) {
         let Some(page) = book.call(call) else { return };
         if let Some(class @ (Class::RateLimit | Class::QuotaExhausted)) = page.meaning() {
             self.note(Finding::QuotaPoisonedHealth, entry, Money::ZERO, || {
@@ -230,7 +229,7 @@ impl Findings {
     /// A remark is rare: it is made out of the way.
     #[cold]
     #[inline(never)]
-    fn note(&mut self, finding: Finding, entry: &Entry<'_>, amount: Money, tell: impl FnOnce() -> String) {
+    fn note(&mut self, finding: Finding, entry: Moment, amount: Money, tell: impl FnOnce() -> String) {
         let remark = &mut self.remarks[finding as usize];
         remark.count += 1;
         remark.amount.add(amount);

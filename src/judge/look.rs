@@ -2,7 +2,7 @@
 //! stood when it came; then the book takes it in.
 
 use super::Judge;
-use super::book::{Age, Book, Ended, Phase};
+use super::book::{Age, Book, Ended, Moment, Phase};
 use super::findings::Findings;
 use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Weighed};
 use super::metrics::Metrics;
@@ -56,7 +56,7 @@ impl<'a> Chamber<'a> {
 
     /// An entry of another layer: it takes its number, and of tasks everybody knows.
     pub(super) fn overhear(&mut self, entry: &Entry<'_>) {
-        self.book.turn(entry);
+        self.book.turn(Moment::of(entry));
         if let What::TaskBegan { task, name } = entry.what {
             self.book.begin_task(task, name);
         } else if let What::TaskEnded { task, end: _ } = entry.what {
@@ -70,8 +70,11 @@ impl<'a> Chamber<'a> {
         if self.book.awaits_word() {
             self.call_in(entry);
         }
+        let what = &entry.what;
+        let cause = entry.cause;
+        let entry = Moment::of(entry);
         self.book.turn(entry);
-        match entry.what {
+        match *what {
             What::Declared(_) => {}
             What::TaskBegan { task, name } => self.task_began(task, name),
             What::TaskEnded { task, end } => self.task_ended(task, end),
@@ -90,7 +93,7 @@ impl<'a> Chamber<'a> {
             What::CallLost { call } => self.lost(entry, call),
             What::Considered { request, candidates } => self.considered(entry, request, candidates),
             What::Acted(action) => self.acted(entry, action),
-            What::Decided(decision) => self.decided(entry, decision),
+            What::Decided(decision) => self.decided(entry, cause, decision),
         }
     }
 }
@@ -100,27 +103,28 @@ impl Chamber<'_> {
     /// What had to be told before this entry and was not is told as missing.
     #[cold]
     #[inline(never)]
-    fn call_in(&mut self, entry: &Entry<'_>) {
-        if let Some(key) = self.book.alerts.missing(entry.cause) {
+    fn call_in(&mut self, Entry { seq, at, cause, what, .. }: &Entry<'_>) {
+        let (entry, cause) = (Moment { seq: *seq, at: *at }, *cause);
+        if let Some(key) = self.book.alerts.missing(cause) {
             self.laws.misses_an_alert(&self.book, entry, key);
             self.book.alerts.settle();
         }
-        if self.book.misses_a_bench(entry.cause) {
+        if self.book.misses_a_bench(cause) {
             self.laws.overdue(entry, laws::no_bench(&self.book));
             self.book.bench_due = None;
         }
-        if !self.book.to_show.is_empty() && !matches!(entry.what, What::Decided(Decision::Shown(_))) {
+        if !self.book.to_show.is_empty() && !matches!(what, What::Decided(Decision::Shown(_))) {
             self.laws.hides(entry, self.book.to_show.len());
             self.book.to_show.clear();
         }
-        if self.book.machines.is_overdue(&entry.what) {
+        if self.book.machines.is_overdue(what) {
             self.laws.overdue(entry, laws::is_not_overdue(&self.book));
             self.book.machines.forgive();
         }
     }
 
     #[inline(never)]
-    fn arrived(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
+    fn arrived(&mut self, entry: Moment, request: &Request, name: RequestName) {
         self.laws.arrived(&self.book, entry, request.id);
         self.metrics.arrived(request.payer.tenant);
         self.book.arrive(entry, request, name);
@@ -139,20 +143,20 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn woke(&mut self, entry: &Entry<'_>, wait: Wait) {
+    fn woke(&mut self, entry: Moment, wait: Wait) {
         self.laws.woke(&self.book, entry, wait);
         self.book.wake(entry, wait);
     }
 
     #[inline(never)]
-    fn operated(&mut self, entry: &Entry<'_>, command: Command) {
+    fn operated(&mut self, entry: Moment, command: Command) {
         self.book.operate(entry, command);
     }
 
     #[inline(never)]
     fn begun(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         (call, request): (CallId, RequestId),
         (route, credential): (RouteId, CredentialId),
         scripted: Scripted,
@@ -167,14 +171,14 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn visible(&mut self, entry: &Entry<'_>, call: CallId) {
+    fn visible(&mut self, entry: Moment, call: CallId) {
         self.laws.visible(&self.book, entry, call);
         self.metrics.visible(&self.book, entry.at, call);
         self.book.show(entry, call);
     }
 
     #[inline(never)]
-    fn ended(&mut self, entry: &Entry<'_>, call: CallId, ended: &Ended, receipt: &Receipt) {
+    fn ended(&mut self, entry: Moment, call: CallId, ended: &Ended, receipt: &Receipt) {
         self.laws.ended(&self.book, entry, call, ended.truth);
         let Some(page) = self.book.call(call) else { return };
         let invoice = page.read(ended.truth, receipt);
@@ -184,7 +188,7 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn lost(&mut self, entry: &Entry<'_>, call: CallId) {
+    fn lost(&mut self, entry: Moment, call: CallId) {
         self.laws.lost(&self.book, entry, call);
         self.metrics.lost(&self.book, call, entry.at);
         self.findings.lost(&self.book, entry, call);
@@ -192,7 +196,7 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn considered(&mut self, entry: &Entry<'_>, request: RequestId, candidates: &[Candidate]) {
+    fn considered(&mut self, entry: Moment, request: RequestId, candidates: &[Candidate]) {
         let weighed = Weighed::new(&self.book, entry.at, request, candidates);
         self.laws.considered(&self.book, entry, &weighed);
         self.metrics.considered(&self.book, &weighed);
@@ -200,7 +204,7 @@ impl Chamber<'_> {
     }
 
     #[inline(always)]
-    fn acted(&mut self, entry: &Entry<'_>, action: &Action) {
+    fn acted(&mut self, entry: Moment, action: &Action) {
         match action {
             Action::Call(call) => self.called(entry, call),
             Action::Commit { request, call } => self.committed(entry, *request, *call),
@@ -214,38 +218,38 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn committed(&mut self, entry: &Entry<'_>, request: RequestId, call: CallId) {
+    fn committed(&mut self, entry: Moment, request: RequestId, call: CallId) {
         self.laws.committed(&self.book, entry, request, call);
         self.book.commit(request, call);
     }
 
     #[inline(never)]
-    fn cancelled(&mut self, entry: &Entry<'_>, call: CallId) {
+    fn cancelled(&mut self, entry: Moment, call: CallId) {
         self.metrics.cancelled(&self.book, call);
         self.book.cancel(entry, call);
     }
 
     #[inline(never)]
-    fn closed(&mut self, entry: &Entry<'_>, request: RequestId, spent: Money) {
+    fn closed(&mut self, entry: Moment, request: RequestId, spent: Money) {
         self.laws.closed(&self.book, entry, request, spent);
         self.book.go_to(request, Phase::Closed);
     }
 
     #[inline(never)]
-    fn called(&mut self, entry: &Entry<'_>, call: &Call) {
+    fn called(&mut self, entry: Moment, call: &Call) {
         self.laws.called(&self.book, entry, call);
         self.book.ask(call);
     }
 
     #[inline(never)]
-    fn replied(&mut self, entry: &Entry<'_>, reply: &Reply) {
+    fn replied(&mut self, entry: Moment, reply: &Reply) {
         self.laws.replied(&self.book, entry, reply);
         self.metrics.replied(&self.book, reply);
         self.book.go_to(reply.request, Phase::Replied);
     }
 
     #[inline(always)]
-    fn decided(&mut self, entry: &Entry<'_>, decision: &Decision) {
+    fn decided(&mut self, entry: Moment, cause: Option<u64>, decision: &Decision) {
         match *decision {
             Decision::Reserved { request, route, amount, window } => {
                 self.reserved(entry, (request, route), (amount, window));
@@ -287,7 +291,7 @@ impl Chamber<'_> {
             Decision::WaitRefused { request, wait, left, why } => {
                 self.refuses_a_wait(entry, &RefusedWait { request, wait, left, why });
             }
-            Decision::Alerted { credential, failure: _ } => self.alerted(entry, credential),
+            Decision::Alerted { credential, failure: _ } => self.alerted(entry, cause, credential),
             Decision::HedgeSkipped { request, why } => self.skips_a_hedge(entry, request, why),
             Decision::Queued { request, waiting } => self.queued(entry, request, waiting),
             Decision::Blew { fuse, request, calls } => self.blew(entry, fuse, request, calls),
@@ -299,13 +303,13 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn shown(&mut self, entry: &Entry<'_>, status: &Status) {
+    fn shown(&mut self, entry: Moment, status: &Status) {
         let is_true = self.book.is_to_be_shown(status);
         self.laws.shown(entry, is_true);
     }
 
     #[inline(never)]
-    fn signalled(&mut self, entry: &Entry<'_>, told: &Told) {
+    fn signalled(&mut self, entry: Moment, told: &Told) {
         let age = self.book.call(told.call).map_or(Age::Fresh, |page| self.book.age(page));
         let reckoned = self.book.reckon(entry, told.call, told.class);
         self.laws.signalled(&self.book, entry, (told, age), reckoned);
@@ -319,7 +323,7 @@ impl Chamber<'_> {
     #[inline(never)]
     fn reserved(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         (request, route): (RequestId, RouteId),
         (amount, window): (Amount, u64),
     ) {
@@ -328,44 +332,44 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn denied(&mut self, entry: &Entry<'_>, (request, route): (RequestId, RouteId), denied: &Denied) {
+    fn denied(&mut self, entry: Moment, (request, route): (RequestId, RouteId), denied: &Denied) {
         self.laws.denied(&self.book, entry, (request, route), denied);
         self.metrics.denied(&self.book, request);
     }
 
     #[inline(never)]
-    fn skips_a_hedge(&mut self, entry: &Entry<'_>, request: RequestId, why: HedgeSkip) {
+    fn skips_a_hedge(&mut self, entry: Moment, request: RequestId, why: HedgeSkip) {
         self.laws.skips_a_hedge(&self.book, entry, request, why);
         self.metrics.hedge_skipped(&self.book, request);
     }
 
     #[inline(never)]
-    fn queued(&mut self, entry: &Entry<'_>, request: RequestId, waiting: u32) {
+    fn queued(&mut self, entry: Moment, request: RequestId, waiting: u32) {
         self.laws.queued(&self.book, entry, request, waiting);
         self.metrics.queued(&self.book, request);
         self.book.queue(request);
     }
 
     #[inline(never)]
-    fn classified(&mut self, entry: &Entry<'_>, call: CallId, diagnosis: &Diagnosis) {
+    fn classified(&mut self, entry: Moment, call: CallId, diagnosis: &Diagnosis) {
         self.laws.classified(&self.book, entry, call, diagnosis);
     }
 
     #[inline(never)]
-    fn settled(&mut self, entry: &Entry<'_>, call: CallId, basis: Basis, settlement: &Settlement) {
+    fn settled(&mut self, entry: Moment, call: CallId, basis: Basis, settlement: &Settlement) {
         self.laws.settled(&self.book, entry, call, basis, settlement);
         self.book.book_in(call, basis);
     }
 
     #[inline(never)]
-    fn sleeps(&mut self, entry: &Entry<'_>, sleep: &Sleep) {
+    fn sleeps(&mut self, entry: Moment, sleep: &Sleep) {
         self.laws.sleeps(&self.book, entry, sleep);
         self.metrics.waits(&self.book, sleep.request);
         self.book.sleep(sleep.request, sleep.at);
     }
 
     #[inline(never)]
-    fn breaker_moved(&mut self, entry: &Entry<'_>, id: BreakerId, moved: &breaker::Transition) {
+    fn breaker_moved(&mut self, entry: Moment, id: BreakerId, moved: &breaker::Transition) {
         let is_due = self.book.machines.tell_breaker(id, moved);
         self.laws.moved(entry, is_due, ("breaker", moved.to.label()));
         self.laws.breaker_moved(&self.book, entry, id, moved);
@@ -374,7 +378,7 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn health_moved(&mut self, entry: &Entry<'_>, id: HealthId, moved: &health::Move) {
+    fn health_moved(&mut self, entry: Moment, id: HealthId, moved: &health::Move) {
         let is_due = self.book.machines.tell_health(id, moved);
         self.laws.moved(entry, is_due, ("health state", moved.to.label()));
         self.laws.health_moved(&self.book, entry, id, moved);
@@ -382,20 +386,20 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn benched(&mut self, entry: &Entry<'_>, what: Bench, until: Timestamp) {
+    fn benched(&mut self, entry: Moment, what: Bench, until: Timestamp) {
         self.laws.benched(&self.book, entry, what, until);
         self.book.bench_due = None;
         self.book.bench(what, until);
     }
 
     #[inline(never)]
-    fn alerted(&mut self, entry: &Entry<'_>, credential: CredentialId) {
-        self.laws.alerted(&self.book, entry, credential);
+    fn alerted(&mut self, entry: Moment, cause: Option<u64>, credential: CredentialId) {
+        self.laws.alerted(&self.book, entry, cause, credential);
         self.book.alerts.settle();
     }
 
     #[inline(never)]
-    fn blew(&mut self, entry: &Entry<'_>, fuse: FuseKind, request: RequestId, calls: u64) {
+    fn blew(&mut self, entry: Moment, fuse: FuseKind, request: RequestId, calls: u64) {
         self.laws.blew(&self.book, entry, fuse, request, calls);
         if let Some(payer) = self.book.request(request).map(|page| page.payer) {
             self.book.blow(fuse, &payer);
@@ -403,7 +407,7 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
-    fn refuses_a_wait(&mut self, entry: &Entry<'_>, refused: &RefusedWait) {
+    fn refuses_a_wait(&mut self, entry: Moment, refused: &RefusedWait) {
         self.laws.refuses_a_wait(&self.book, entry, refused);
         self.book.refuse_wait(entry, refused.request);
     }

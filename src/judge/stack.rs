@@ -1,7 +1,7 @@
 //! A stack of gateways: a chamber for each layer, which sees the entries of its own, and what only shows if all of
 //! them are looked at together: how many calls one request of a caller led to, and for whom.
 
-use super::book::Fault;
+use super::book::{Fault, Moment};
 use super::laws::{Back, Spent};
 use super::look::Chamber;
 use super::metrics::{Metrics, Together};
@@ -191,7 +191,8 @@ impl<'a> Stack<'a> {
                 let parent = self.asked[leg.request.index()];
                 let fact = &self.facts.stack.above[entry.layer.index()];
                 let deadlines = (parent.deadline, request.deadline);
-                own.laws.passes_a_deadline(entry, fact.deadline, deadlines, || own.book.name(name));
+                own.laws
+                    .passes_a_deadline(Moment::of(entry), fact.deadline, deadlines, || own.book.name(name));
                 self.legs[above.index()][call.index()].child = Child::Arrived;
                 (leg.question, Some(Up { layer: above, call, serial: leg.serial }))
             }
@@ -249,7 +250,12 @@ impl<'a> Stack<'a> {
         } else if let (Some(met), true) = (page.terminal, entry.layer == self.facts.outermost()) {
             let who = page.name.map_or_else(String::new, |name| own.book.name(name));
             let classes = [met.class, met.first];
-            own.laws.names_it_to_the_caller(entry, outcome, classes, (&who, own.book.route_name(met.route)));
+            own.laws.names_it_to_the_caller(
+                Moment::of(entry),
+                outcome,
+                classes,
+                (&who, own.book.route_name(met.route)),
+            );
         }
     }
 
@@ -276,15 +282,15 @@ impl<'a> Stack<'a> {
                 }
                 let whose = || page.name.map_or_else(String::new, |name| own.book.name(name));
                 let most = self.facts.stack.calls_max;
-                own.laws.calls_within_stack(entry, (page.calls, most), whose);
+                own.laws.calls_within_stack(Moment::of(entry), (page.calls, most), whose);
                 let sentence = gone.map(|gone| {
                     let (who, route) = (own.book.request_name(request), own.book.route_name(route));
                     format!("{route} is called for {who}, and {} no longer waits for it", self.name(gone))
                 });
-                own.laws.calls_for_somebody(entry, sentence);
+                own.laws.calls_for_somebody(Moment::of(entry), sentence);
                 if let Some(met) = page.terminal {
                     let routes = (own.book.route_name(met.route), own.book.route_name(route));
-                    own.laws.calls_after_a_terminal_fault(entry, whose, met.class, routes);
+                    own.laws.calls_after_a_terminal_fault(Moment::of(entry), whose, met.class, routes);
                 }
             } else {
                 page.open += 1;
@@ -331,7 +337,8 @@ impl<'a> Stack<'a> {
             let fact = entry.layer.below().and_then(|below| self.facts.stack.above.get(below.index()));
             let hears = fact.and_then(|fact| fact.hears);
             let (layer, above, below, reply) = (self.name(entry.layer), spent, leg.spent, leg.reply);
-            own.laws.passes_back(entry, &Back { layer, hears, reply, result, status, above, below });
+            own.laws
+                .passes_back(Moment::of(entry), &Back { layer, hears, reply, result, status, above, below });
             if result == Answer::Cancelled && leg.child == Child::Awaited {
                 self.leave(Some(leg.question));
             }

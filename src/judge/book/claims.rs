@@ -5,7 +5,6 @@ use crate::gateway::{Basis, Call};
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
 use crate::policy::taxonomy::Class;
-use crate::sim::Entry;
 use crate::units::{BreakerId, HealthId};
 
 impl Book<'_> {
@@ -43,7 +42,7 @@ impl Book<'_> {
     }
 
     /// The gateway stops a call. By the facts: for a timer, a hang-up, the deadline, or else by its own choice.
-    pub(in crate::judge) fn cancel(&mut self, entry: &Entry<'_>, call: CallId) {
+    pub(in crate::judge) fn cancel(&mut self, entry: Moment, call: CallId) {
         let Some(page) = self.calls.get(call.index()).filter(|page| page.is_wanted()) else { return };
         let (id, serial, fired) = (page.request, page.serial, page.fired);
         self.free(call);
@@ -97,7 +96,7 @@ impl Book<'_> {
     /// Of a call that it stops for no timer only its class is believed, if it can be.
     pub(in crate::judge) fn reckon(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         call: CallId,
         said: Option<Class>,
     ) -> Option<Reckoned> {
@@ -129,7 +128,7 @@ impl Book<'_> {
     }
 
     /// A health state moved.
-    pub(in crate::judge) fn move_health(&mut self, entry: &Entry<'_>, health: HealthId, to: health::State) {
+    pub(in crate::judge) fn move_health(&mut self, entry: Moment, health: HealthId, to: health::State) {
         if let Some(page) = self.healths.get_mut(health.index()) {
             let was = std::mem::replace(&mut page.state, to);
             if was == health::State::Unhealthy || to == health::State::Unhealthy {
@@ -151,7 +150,7 @@ impl Book<'_> {
     }
 
     /// A request refuses to wait.
-    pub(in crate::judge) fn refuse_wait(&mut self, entry: &Entry<'_>, request: RequestId) {
+    pub(in crate::judge) fn refuse_wait(&mut self, entry: Moment, request: RequestId) {
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.wait_refused = Some(entry.at);
         }
@@ -172,7 +171,7 @@ impl Book<'_> {
     }
 
     /// The gateway told a result of this age: whether it came too late to count.
-    pub(in crate::judge) fn date(&mut self, entry: &Entry<'_>, call: CallId, age: Age) {
+    pub(in crate::judge) fn date(&mut self, entry: Moment, call: CallId, age: Age) {
         self.late = match age {
             Age::Fresh => None,
             Age::OfOldBreaker | Age::OfOldHealth => Some(Late { call, seq: entry.seq, age }),
@@ -200,7 +199,7 @@ impl Book<'_> {
     /// A breaker moved.
     pub(in crate::judge) fn move_breaker(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         id: BreakerId,
         state: breaker::State,
         until: Option<Timestamp>,

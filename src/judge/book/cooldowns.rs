@@ -1,9 +1,9 @@
 //! What must be left alone after a failure, and until when: recomputed from the response and the declared policy.
 
-use super::{Book, CallPage};
+use super::{Book, CallPage, Moment};
 use crate::policy::cooldown::Bench;
 use crate::policy::taxonomy::{Class, Diagnosis, Scope};
-use crate::sim::{Entry, RouteFact};
+use crate::sim::RouteFact;
 use crate::units::{CallId, ProjectId, Timestamp};
 
 /// A bench that must be told.
@@ -25,7 +25,7 @@ impl Book<'_> {
     }
 
     /// A call that was wanted has failed so: what must be benched, unless it is for longer.
-    pub(super) fn expect_bench(&mut self, entry: &Entry<'_>, call: CallId, told: &Diagnosis) {
+    pub(super) fn expect_bench(&mut self, entry: Moment, call: CallId, told: &Diagnosis) {
         let Some(page) = self.calls.get(call.index()) else { return };
         let (Some(fact), Some(key)) =
             (self.route(page.route), self.facts.credentials.get(page.credential.index()))

@@ -31,7 +31,7 @@ use crate::gateway::{FuseScope, Payer, Status};
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
-use crate::sim::{Catalog, RequestName, RouteFact};
+use crate::sim::{Catalog, Entry, RequestName, RouteFact};
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
 
 /// What the judge knows.
@@ -80,6 +80,23 @@ pub struct Book<'a> {
     arrivals: u64,
     /// The fewest calls that a request may make on whatever route.
     calls_per_route_least: u32,
+}
+
+/// An entry as what it says is looked at: its number and its instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// Its number.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Moment {
+    /// Of this entry.
+    #[inline]
+    pub const fn of(entry: &Entry<'_>) -> Moment {
+        Moment { seq: entry.seq, at: entry.at }
+    }
 }
 
 /// What the request in a slot demands.

@@ -8,12 +8,12 @@ use crate::policy::eligibility::exclusions;
 use crate::policy::health;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Taxonomy};
-use crate::sim::{Breakers, Entry};
+use crate::sim::Breakers;
 use crate::units::BreakerId;
 
 impl Book<'_> {
     /// The entry has come in its place; the next one is due.
-    pub(in crate::judge) fn turn(&mut self, entry: &Entry<'_>) {
+    pub(in crate::judge) fn turn(&mut self, entry: Moment) {
         self.due = entry.seq + 1;
         self.now = entry.at;
     }
@@ -33,7 +33,7 @@ impl Book<'_> {
     }
 
     /// A request came in.
-    pub(in crate::judge) fn arrive(&mut self, entry: &Entry<'_>, request: &Request, name: RequestName) {
+    pub(in crate::judge) fn arrive(&mut self, entry: Moment, request: &Request, name: RequestName) {
         self.meet(Stimulus::Other);
         let (slot, routes) = (request.id.index(), self.facts.routes.len());
         if slot >= self.requests.len() {
@@ -67,7 +67,7 @@ impl Book<'_> {
     }
 
     /// A caller hung up.
-    pub(in crate::judge) fn abandon(&mut self, entry: &Entry<'_>, request: RequestId) {
+    pub(in crate::judge) fn abandon(&mut self, entry: Moment, request: RequestId) {
         self.meet(Stimulus::Other);
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.abandoned = Some(entry.at);
@@ -110,7 +110,7 @@ impl Book<'_> {
     }
 
     /// A timer of the gateway was due.
-    pub(in crate::judge) fn wake(&mut self, entry: &Entry<'_>, wait: Wait) {
+    pub(in crate::judge) fn wake(&mut self, entry: Moment, wait: Wait) {
         self.meet(Stimulus::Other);
         if let Wait::Health(health) = wait {
             self.machines.wake(entry.at, health);
@@ -167,7 +167,7 @@ impl Book<'_> {
     }
 
     /// An operator intervened.
-    pub(in crate::judge) fn operate(&mut self, entry: &Entry<'_>, command: Command) {
+    pub(in crate::judge) fn operate(&mut self, entry: Moment, command: Command) {
         self.meet(Stimulus::Other);
         match command {
             Command::Show => self.expect_status(entry.at),
@@ -202,7 +202,7 @@ impl Book<'_> {
     /// An upstream took a call, which comes to this breaker and can cost and use so much.
     pub(in crate::judge) fn begin(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         (call, request): (CallId, RequestId),
         (route, credential): (RouteId, CredentialId),
         breaker: Option<BreakerId>,
@@ -271,7 +271,7 @@ impl Book<'_> {
     }
 
     /// The first output of a call left the upstream.
-    pub(in crate::judge) fn show(&mut self, entry: &Entry<'_>, call: CallId) {
+    pub(in crate::judge) fn show(&mut self, entry: Moment, call: CallId) {
         self.meet(Stimulus::Other);
         let Some(page) = self.calls.get_mut(call.index()) else { return };
         page.visible.get_or_insert(entry.at);
@@ -284,7 +284,7 @@ impl Book<'_> {
     /// A call is over and billed so much.
     pub(in crate::judge) fn end(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         call: CallId,
         ended: &Ended,
         receipt: &Receipt,
@@ -369,7 +369,7 @@ impl Book<'_> {
     }
 
     /// Remembers what the response asked for.
-    fn listen(&mut self, entry: &Entry<'_>, call: CallId, diagnosis: &Diagnosis) {
+    fn listen(&mut self, entry: Moment, call: CallId, diagnosis: &Diagnosis) {
         let page = &self.calls[call.index()];
         let Some(until) = diagnosis.hint.instant(entry.at) else { return };
         let (Some(fact), Some(key)) =

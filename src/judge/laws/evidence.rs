@@ -4,7 +4,7 @@ use super::Ruling;
 use super::openings::{is_gated, opens_at_another_instant, reopens};
 use super::replies::Reply;
 use crate::gateway::{Candidate, Outcome, Verdict, WaitRefusal};
-use crate::judge::book::{Book, Truth};
+use crate::judge::book::{Book, Moment, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
 use crate::policy::health::State;
 use crate::sim::{Entry, What};
@@ -88,7 +88,7 @@ impl<'b> Weighed<'b> {
     }
 }
 
-pub(super) fn true_reasons(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+pub(super) fn true_reasons(book: &Book<'_>, entry: Moment, weighed: &Weighed<'_>) -> Ruling {
     match weighed.fit {
         Fit::Exact => Ruling::Held,
         Fit::Unclear => look_closely(book, entry, weighed),
@@ -97,7 +97,7 @@ pub(super) fn true_reasons(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed
 
 /// As [`true_reasons`], where the envelope alone does not bear every verdict out.
 #[cold]
-fn look_closely(book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) -> Ruling {
+fn look_closely(book: &Book<'_>, entry: Moment, weighed: &Weighed<'_>) -> Ruling {
     let Weighed { request, candidates, truths, .. } = *weighed;
     if candidates.len() != truths.len() {
         let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));

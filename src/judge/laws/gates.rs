@@ -2,12 +2,11 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::Freshness;
-use crate::judge::book::{Age, Book, Late, Stimulus};
+use crate::judge::book::{Age, Book, Late, Moment, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::policy::{breaker, health};
-use crate::sim::Entry;
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Timestamp};
 
 /// What the gateway told its breaker and its health state about a result.
@@ -118,13 +117,13 @@ pub(super) fn stale_is_told_stale(book: &Book<'_>, told: &Told, age: Age) -> Rul
 }
 
 /// The move that a result causes is told right behind it.
-fn late(book: &Book<'_>, entry: &Entry<'_>) -> Option<Late> {
+fn late(book: &Book<'_>, entry: Moment) -> Option<Late> {
     book.late.filter(|late| entry.seq - late.seq <= 2)
 }
 
 pub(super) fn stale_moves_no_breaker(
     book: &Book<'_>,
-    entry: &Entry<'_>,
+    entry: Moment,
     id: BreakerId,
     transition: &breaker::Transition,
 ) -> Ruling {
@@ -152,7 +151,7 @@ pub(super) fn stale_moves_no_breaker(
     }
 }
 
-pub(super) fn stale_moves_no_health(book: &Book<'_>, entry: &Entry<'_>, id: HealthId) -> Ruling {
+pub(super) fn stale_moves_no_health(book: &Book<'_>, entry: Moment, id: HealthId) -> Ruling {
     let own =
         |late: &Late| book.call(late.call).and_then(|page| book.route(page.route)).map(|fact| fact.health);
     let Some(late) = late(book, entry).filter(|late| own(late) == Some(id)) else { return Ruling::Silent };
@@ -171,8 +170,8 @@ const fn too_late(age: Age) -> &'static str {
 }
 
 /// An alert is for an auth fault of that credential, which nobody was told of.
-pub(super) fn alerts_for_a_fault(book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) -> Ruling {
-    let is_due = book.alerts.due().is_some_and(|due| due.key == key && entry.cause == Some(due.seq));
+pub(super) fn alerts_for_a_fault(book: &Book<'_>, cause: Option<u64>, key: CredentialId) -> Ruling {
+    let is_due = book.alerts.due().is_some_and(|due| due.key == key && cause == Some(due.seq));
     Ruling::unless((!is_due).then_some(move || {
         format!("an alert is raised for {}, which has met no new auth fault", book.credential_name(key))
     }))

@@ -29,7 +29,7 @@ pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
 pub(super) use stack::{Back, Spent};
 
-use super::book::{Age, Book, CallPage, CallPhase, Entrance, Reckoned, RequestPage, Truth};
+use super::book::{Age, Book, CallPage, CallPhase, Entrance, Moment, Reckoned, RequestPage, Truth};
 use crate::gateway::{Basis, Call, FuseKind, HedgeSkip, Wait};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
@@ -176,22 +176,22 @@ impl Laws {
     #[cold]
     #[inline(never)]
     fn misplaced(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        self.rule(Law::Caused, entry, Ruling::broken(|| evidence::disorder(book, entry)));
+        self.rule(Law::Caused, Moment::of(entry), Ruling::broken(|| evidence::disorder(book, entry)));
     }
 
     /// An auth fault of this credential raised no alert.
     #[cold]
-    pub(super) fn misses_an_alert(&mut self, book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) {
+    pub(super) fn misses_an_alert(&mut self, book: &Book<'_>, entry: Moment, key: CredentialId) {
         self.rule(Law::OneAlertPerAuthFault, entry, gates::no_alert(book, key));
     }
 
     /// A request came in.
-    pub(super) fn arrived(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId) {
+    pub(super) fn arrived(&mut self, book: &Book<'_>, entry: Moment, request: RequestId) {
         self.rule(Law::OneReplyOneClose, entry, replies::slot_is_free(book, request));
     }
 
     /// An upstream took a call.
-    pub(super) fn begun(&mut self, book: &Book<'_>, entry: &Entry<'_>, begun: &Begun<'_>) {
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: &Begun<'_>) {
         self.rule(Law::AttemptsWithinBudget, entry, calls::attempts_within_budget(book, begun));
         self.rule(Law::LegsWithinLimit, entry, legs::legs_within_limit(book, begun));
         self.rule(Law::CallsWithinFuse, entry, fuses::calls_within_fuse(book, begun));
@@ -212,24 +212,24 @@ impl Laws {
     }
 
     /// A timer fired.
-    pub(super) fn woke(&mut self, book: &Book<'_>, entry: &Entry<'_>, wait: Wait) {
+    pub(super) fn woke(&mut self, book: &Book<'_>, entry: Moment, wait: Wait) {
         self.rule(Law::Caused, entry, timers::fires_when_due(book, entry.at, wait));
     }
 
     /// A call is stopped by a timeout.
-    pub(super) fn timed_out(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, class: Class) {
+    pub(super) fn timed_out(&mut self, book: &Book<'_>, entry: Moment, call: CallId, class: Class) {
         self.rule(Law::Caused, entry, timers::is_timed_out(book, call, class));
     }
 
     /// The first output of a call left the upstream.
-    pub(super) fn visible(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+    pub(super) fn visible(&mut self, book: &Book<'_>, entry: Moment, call: CallId) {
         self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
         self.rule(Law::OneStream, entry, replies::shows_one_call(book, call));
         self.rule(Law::Caused, entry, timers::is_in_time(book, entry.at, call));
     }
 
     /// A call is over and billed.
-    pub(super) fn ended(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, truth: Option<Class>) {
+    pub(super) fn ended(&mut self, book: &Book<'_>, entry: Moment, call: CallId, truth: Option<Class>) {
         self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
         self.rule(Law::TerminalStops, entry, calls::meets_terminal(truth));
         self.rule(Law::TerminalFuseHolds, entry, fuses::meets_terminal(book, truth));
@@ -238,12 +238,12 @@ impl Laws {
     }
 
     /// A cancelled call will never be billed.
-    pub(super) fn lost(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId) {
+    pub(super) fn lost(&mut self, book: &Book<'_>, entry: Moment, call: CallId) {
         self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
     }
 
     /// The gateway weighed the routes.
-    pub(super) fn considered(&mut self, book: &Book<'_>, entry: &Entry<'_>, weighed: &Weighed<'_>) {
+    pub(super) fn considered(&mut self, book: &Book<'_>, entry: Moment, weighed: &Weighed<'_>) {
         self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, weighed));
     }
 
@@ -252,7 +252,7 @@ impl Laws {
     pub(super) fn reserved(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         (request, route): (RequestId, RouteId),
         (amount, window): (Amount, u64),
     ) {
@@ -264,7 +264,7 @@ impl Laws {
     pub(super) fn denied(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         (request, route): (RequestId, RouteId),
         denied: &Denied,
     ) {
@@ -272,18 +272,18 @@ impl Laws {
     }
 
     /// It called an upstream.
-    pub(super) fn called(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: &Call) {
+    pub(super) fn called(&mut self, book: &Book<'_>, entry: Moment, call: &Call) {
         self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, call.call));
         self.rule(Law::EveryCallIsAnnounced, entry, calls::is_as_chosen(book, entry.at, call));
     }
 
     /// From here on the caller sees this call's bytes.
-    pub(super) fn committed(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, call: CallId) {
+    pub(super) fn committed(&mut self, book: &Book<'_>, entry: Moment, request: RequestId, call: CallId) {
         self.rule(Law::OneStream, entry, replies::commits_once(book, request, call));
     }
 
     /// It answered the caller.
-    pub(super) fn replied(&mut self, book: &Book<'_>, entry: &Entry<'_>, reply: &Reply) {
+    pub(super) fn replied(&mut self, book: &Book<'_>, entry: Moment, reply: &Reply) {
         self.rule(Law::OneReplyOneClose, entry, replies::is_open(book, reply));
         self.rule(Law::ReplyWithinDeadline, entry, replies::reply_within_deadline(book, reply));
         self.rule(Law::TerminalKeepsItsName, entry, replies::terminal_keeps_its_name(book, reply));
@@ -295,7 +295,7 @@ impl Laws {
     }
 
     /// The last bill of a request is in.
-    pub(super) fn closed(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, spent: Money) {
+    pub(super) fn closed(&mut self, book: &Book<'_>, entry: Moment, request: RequestId, spent: Money) {
         self.rule(Law::OneReplyOneClose, entry, replies::closes_last(book, request));
         self.rule(Law::BooksBalance, entry, money::closes_at_the_sum(book, request, spent));
         let ruling = results::leaves_nothing_untold(book, request);
@@ -306,7 +306,7 @@ impl Laws {
     pub(super) fn settled(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         call: CallId,
         basis: Basis,
         settlement: &Settlement,
@@ -315,24 +315,24 @@ impl Laws {
     }
 
     /// The gateway reads a failure.
-    pub(super) fn classified(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, read: &Diagnosis) {
+    pub(super) fn classified(&mut self, book: &Book<'_>, entry: Moment, call: CallId, read: &Diagnosis) {
         self.rule(Law::ResultsAreToldAsTheyWere, entry, results::is_read_as_written(book, call, read));
     }
 
     /// A call came to the breaker of its route.
-    pub(super) fn entered(&mut self, book: &Book<'_>, entry: &Entry<'_>, call: CallId, entrance: Entrance) {
+    pub(super) fn entered(&mut self, book: &Book<'_>, entry: Moment, call: CallId, entrance: Entrance) {
         let ruling = results::enters_by_its_breaker(book, call, entrance);
         self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
     }
 
     /// A move of a breaker or a health state that is due, or of which nobody knows a reason.
-    pub(super) fn moved(&mut self, entry: &Entry<'_>, is_due: bool, (what, to): (&str, &str)) {
+    pub(super) fn moved(&mut self, entry: Moment, is_due: bool, (what, to): (&str, &str)) {
         self.rule(Law::ResultsAreToldAsTheyWere, entry, results::moves_when_due(is_due, what, to));
     }
 
     /// A move that was due is not told.
     #[cold]
-    pub(super) fn overdue(&mut self, entry: &Entry<'_>, ruling: Ruling) {
+    pub(super) fn overdue(&mut self, entry: Moment, ruling: Ruling) {
         self.rule(Law::ResultsAreToldAsTheyWere, entry, ruling);
     }
 
@@ -340,7 +340,7 @@ impl Laws {
     pub(super) fn signalled(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         (told, age): (&Told, Age),
         reckoned: Option<Reckoned>,
     ) {
@@ -354,7 +354,7 @@ impl Laws {
     pub(super) fn breaker_moved(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         id: BreakerId,
         moved: &breaker::Transition,
     ) {
@@ -367,7 +367,7 @@ impl Laws {
     pub(super) fn health_moved(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         id: HealthId,
         moved: &health::Move,
     ) {
@@ -376,15 +376,15 @@ impl Laws {
     }
 
     /// Somebody must look at a credential.
-    pub(super) fn alerted(&mut self, book: &Book<'_>, entry: &Entry<'_>, key: CredentialId) {
-        self.rule(Law::OneAlertPerAuthFault, entry, gates::alerts_for_a_fault(book, entry, key));
+    pub(super) fn alerted(&mut self, book: &Book<'_>, entry: Moment, cause: Option<u64>, key: CredentialId) {
+        self.rule(Law::OneAlertPerAuthFault, entry, gates::alerts_for_a_fault(book, cause, key));
     }
 
     /// A fuse blew.
     pub(super) fn blew(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         fuse: FuseKind,
         request: RequestId,
         calls: u64,
@@ -403,7 +403,7 @@ impl Laws {
     pub(super) fn skips_a_hedge(
         &mut self,
         book: &Book<'_>,
-        entry: &Entry<'_>,
+        entry: Moment,
         request: RequestId,
         why: HedgeSkip,
     ) {
@@ -411,29 +411,29 @@ impl Laws {
     }
 
     /// A request waits for a slot.
-    pub(super) fn queued(&mut self, book: &Book<'_>, entry: &Entry<'_>, request: RequestId, waiting: u32) {
+    pub(super) fn queued(&mut self, book: &Book<'_>, entry: Moment, request: RequestId, waiting: u32) {
         self.rule(Law::TrueReasons, entry, legs::waits_for_a_slot(book, request, waiting));
     }
 
     /// Something is left alone for a time.
-    pub(super) fn benched(&mut self, book: &Book<'_>, entry: &Entry<'_>, what: Bench, until: Timestamp) {
+    pub(super) fn benched(&mut self, book: &Book<'_>, entry: Moment, what: Bench, until: Timestamp) {
         self.rule(Law::BenchesOnlyGrow, entry, gates::benches_only_grow(book, what, until));
         self.rule(Law::ResultsAreToldAsTheyWere, entry, results::benches_what_is_due(book, what, until));
     }
 
     /// Another attempt is planned.
-    pub(super) fn sleeps(&mut self, book: &Book<'_>, entry: &Entry<'_>, sleep: &Sleep) {
+    pub(super) fn sleeps(&mut self, book: &Book<'_>, entry: Moment, sleep: &Sleep) {
         self.rule(Law::NoSleepPastDeadline, entry, sleeps::no_sleep_past_deadline(book, sleep));
         self.rule(Law::RetryAfterIsAFloor, entry, sleeps::retry_after_is_a_floor(book, sleep));
         self.rule(Law::SleepsHaveAQuote, entry, sleeps::sleeps_have_a_quote(book, sleep));
     }
 
     /// A wait was not slept.
-    pub(super) fn refuses_a_wait(&mut self, book: &Book<'_>, entry: &Entry<'_>, refused: &RefusedWait) {
+    pub(super) fn refuses_a_wait(&mut self, book: &Book<'_>, entry: Moment, refused: &RefusedWait) {
         self.rule(Law::TrueReasons, entry, waits::refuses_a_wait(book, entry.at, refused));
     }
 
-    fn rule(&mut self, law: Law, entry: &Entry<'_>, ruling: Ruling) {
+    fn rule(&mut self, law: Law, entry: Moment, ruling: Ruling) {
         let tally = &mut self.tallies[law as usize];
         match ruling {
             Ruling::Silent => {}

@@ -2,16 +2,17 @@
 
 use super::{Law, Laws, Ruling, told};
 use crate::gateway::{Answer, Failure, Outcome, StopReason};
+use crate::judge::book::Moment;
 use crate::policy::prices::Usage;
 use crate::policy::taxonomy::Class;
-use crate::sim::{Entry, Handed};
+use crate::sim::Handed;
 use crate::units::{Money, Timestamp};
 
 impl Laws {
     /// An upstream is called: so many calls were made for a request of a caller, and so many may be.
     pub(in crate::judge) fn calls_within_stack(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         (calls, most): (u32, u32),
         whose: impl FnOnce() -> String,
     ) {
@@ -24,14 +25,14 @@ impl Laws {
     }
 
     /// An upstream is called: for nobody, in these words, or for somebody.
-    pub(in crate::judge) fn calls_for_somebody(&mut self, entry: &Entry<'_>, nobody: Option<String>) {
+    pub(in crate::judge) fn calls_for_somebody(&mut self, entry: Moment, nobody: Option<String>) {
         self.rule(Law::NoCallForNobody, entry, nobody.map_or(Ruling::Held, Ruling::Broken));
     }
 
     /// An upstream is called for a request of a caller that met a terminal fault in another call of the layers above.
     pub(in crate::judge) fn calls_after_a_terminal_fault(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         whose: impl FnOnce() -> String,
         class: Class,
         (met, called): (&str, &str),
@@ -46,7 +47,7 @@ impl Laws {
     /// The outermost layer answers a caller whose request met a terminal fault.
     pub(in crate::judge) fn names_it_to_the_caller(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         outcome: &Outcome,
         classes: [Class; 2],
         (who, met): (&str, &str),
@@ -80,7 +81,7 @@ impl Laws {
     /// A request arrives in the layer below with the second deadline; the first is that of the request above.
     pub(in crate::judge) fn passes_a_deadline(
         &mut self,
-        entry: &Entry<'_>,
+        entry: Moment,
         declared: Handed,
         (above, below): (Timestamp, Timestamp),
         who: impl FnOnce() -> String,
@@ -98,7 +99,7 @@ impl Laws {
     }
 
     /// A call of a layer above is over.
-    pub(in crate::judge) fn passes_back(&mut self, entry: &Entry<'_>, back: &Back<'_>) {
+    pub(in crate::judge) fn passes_back(&mut self, entry: Moment, back: &Back<'_>) {
         let Back { layer, above, below, .. } = *back;
         let is_another = above.usage != below.usage;
         let used = is_another.then(|| {
