@@ -13,12 +13,10 @@ use crate::policy::concurrency::Slots;
 use crate::policy::cooldown::{Bench, Cooldowns};
 use crate::policy::health::{self, Health, Move, State};
 use crate::policy::latency::Latencies;
-use crate::policy::ranking::Key;
+use crate::policy::ranking::{Key, Races};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Scope};
-use crate::units::{
-    BreakerId, CallId, CredentialId, Draws, Duration, HealthId, Purpose, RouteId, Timestamp, real,
-};
+use crate::units::{BreakerId, CallId, CredentialId, Draws, Duration, HealthId, Purpose, RouteId, Timestamp};
 
 /// What the gateway knows about its upstreams.
 #[derive(Debug)]
@@ -35,8 +33,7 @@ pub(super) struct Fleet {
     /// One a route; none if the policy never asks.
     latencies: Vec<Latencies>,
     in_flight: Slots,
-    /// Exponential with mean 2³²: a draw from it, divided by a weight, is a race that weights win fairly.
-    races: real::Knots,
+    races: Races,
 }
 
 /// What closes a route, and until when; without an instant only an operator or a free slot opens it.
@@ -78,7 +75,7 @@ impl Fleet {
             cooldowns: Cooldowns::new(policy.cooldown.again),
             latencies: vec![Latencies::default(); measured],
             in_flight: Slots::new(policy.concurrency.route_max),
-            races: real::exponential(Duration::from_nanos(1 << 32)),
+            races: Races::default(),
         }
     }
 
@@ -208,8 +205,7 @@ impl Fleet {
     #[inline(never)]
     pub(super) fn race(&self, draws: &Draws, live: &Live, route: &Route) -> u64 {
         let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
-        let drawn = real::at(&self.races, (draw.and(route.draw).bits() >> 32) as u32);
-        1 + drawn / u64::from(route.weight)
+        self.races.time(draw.and(route.draw), route.weight)
     }
 
     /// Asks the route's breaker for a permit. The gate was open at this very instant, so it is granted.

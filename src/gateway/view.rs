@@ -3,7 +3,7 @@
 use super::action::{Gate, Verdict};
 use super::fleet::{Closed, Fleet, is_limited};
 use super::live::{Calls, Live};
-use super::policy::{Policy, Registry, Route};
+use super::policy::{Policy, Registry};
 use super::seek::{Field, Found, Pick, Refusal, Screening};
 use super::stops::Stops;
 use crate::policy::ledger::{Amount, Ledger};
@@ -130,10 +130,7 @@ impl View<'_> {
             Key::QueueDepth => round.by(|id| u64::from(self.fleet.in_flight(id))),
             Key::Price => round.by(|id| self.screening.rows[id.index()].worst_case.picos()),
             Key::Quality => round.by(|id| u64::from(u32::MAX - declared(id).quality)),
-            Key::Weight => round.by(|id| match declared(id) {
-                Route { weight: 0, .. } => 0,
-                route => self.fleet.race(self.draws, self.live, route),
-            }),
+            Key::Weight => round.by(|id| self.fleet.race(self.draws, self.live, declared(id))),
             Key::Order => round.by(|id| u64::from(id.0)),
         }
     }

@@ -40,7 +40,7 @@ pub(super) struct Chamber<'a> {
 impl<'a> Chamber<'a> {
     pub(super) fn new(catalog: &'a Catalog, seed: u64) -> Chamber<'a> {
         Chamber {
-            book: Book::new(catalog),
+            book: Book::new(catalog, seed),
             laws: Laws::new(seed),
             metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
             findings: Findings::new(seed),

@@ -15,7 +15,7 @@ use crate::policy::ranking::Key;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use crate::sim::{
-    Catalog, CredentialFact, Ending, Entry, Limits, Observer, RequestName, Rest, RouteFact, Scripted,
+    Catalog, CredentialFact, Ending, Entry, Limits, Merits, Observer, RequestName, Rest, RouteFact, Scripted,
     SourceFact, SourceKind, TenantFact, What,
 };
 use crate::units::{
@@ -82,6 +82,7 @@ pub(crate) fn catalog() -> Catalog {
             breaker: BreakerId(id),
             health: HealthId(id),
             profile: Profile::default(),
+            merits: Merits::default(),
         });
     }
     let name = catalog.names.intern("req");
@@ -236,9 +237,9 @@ impl<'a> Play<'a> {
                 let (reasons, worst_case) = exclusions(&envelope(), &fact.offer, calls);
                 let missing = fact.offer.capabilities.lacking(envelope().capabilities).first();
                 let verdict = if reasons.is_empty() || chosen == Some(at) {
-                    let by = Key::Order;
-                    let is_first = *chosen.get_or_insert(at) == at;
-                    if is_first { Verdict::Chosen { by: Some(by) } } else { Verdict::Outranked { by } }
+                    let best = *chosen.get_or_insert(at);
+                    let by = self.preference(id, RouteId(best));
+                    if best == at { Verdict::Chosen { by: Some(by) } } else { Verdict::Outranked { by } }
                 } else {
                     Verdict::Excluded { reasons, missing }
                 };
@@ -250,6 +251,14 @@ impl<'a> Play<'a> {
             .collect();
         self.chosen = chosen.map(|at| (id, RouteId(at), self.now));
         self.say(What::Considered { request: id, candidates: &candidates })
+    }
+
+    /// By what this route is chosen: the request has not called it as often, or it stands before the others.
+    fn preference(&self, id: RequestId, best: RouteId) -> Key {
+        let own = self.attempts.get(id.index()).map_or(0, |own| *own as usize);
+        let tried: Vec<RouteId> =
+            self.calls.iter().rev().filter(|made| made.0 == id).take(own).map(|made| made.1).collect();
+        if own == 0 || tried.contains(&best) { Key::Order } else { Key::Tries }
     }
 
     /// Chooses the route, unless that was just done, reserves the true worst case, announces the call and begins

@@ -9,7 +9,9 @@ use crate::gateway::{Delivery, Payer, Policy, Registry, Route, SideEffect};
 use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::breaker;
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::hedge::{After, Hedge};
 use crate::policy::ledger::Reserve;
+use crate::policy::ranking::{Key, Order};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::{
@@ -56,7 +58,7 @@ fn storm(seed: u64) -> Setup {
             pool: fact.pool.clone(),
             breaker: fact.breaker,
             health: fact.health,
-            latency_p95: Duration::ZERO,
+            latency_p95: fact.merits.latency_p95,
             quality: 0,
             weight: 0,
             draw: catalog.names.hash(fact.name),
@@ -207,6 +209,15 @@ fn every_wrong_knob_is_caught_by_its_law() {
         }
     };
     wrong(cheap, &[Law::WorstCaseIsReserved]);
+    wrong(|s| s.policy.ranking.order = Order::new(&[Key::QueueDepth]), &[Law::BestIsChosen]);
+    wrong(|s| s.policy.ranking.latency_samples_min = 1, &[Law::BestIsChosen]);
+    wrong(|s| s.registry.routes[0].latency_p95 = MS(5_000), &[Law::BestIsChosen]);
+    let hurried = |s: &mut Setup| {
+        s.policy.hedge = Some(Hedge { after: After::P95 { least: MS(20) }, legs_max: 2 });
+        s.catalog.limits.legs_max = 2;
+        s.registry.routes[0].latency_p95 = MS(40);
+    };
+    wrong(hurried, &[Law::Caused, Law::BestIsChosen]);
     let misled = |s: &mut Setup| {
         let faults = s.upstreams.iter_mut().flat_map(|upstream| &mut upstream.faults);
         faults

@@ -1,6 +1,6 @@
 //! Preferences among the routes that may be used: a total order, and the reason for it.
 
-use crate::units::RouteId;
+use crate::units::{Duration, Key as Draw, RouteId, real};
 
 /// What routes are compared by. Smaller is better for each: quality is turned around by who fills it in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -94,9 +94,37 @@ impl Order {
         self.mask >> key as u16 & 1 == 1
     }
 
+    /// The keys that it was made of, most important first.
+    pub fn preferences(&self) -> impl Iterator<Item = Key> {
+        self.keys().filter(|key| !matches!(key, Key::Plan | Key::Tries | Key::Order))
+    }
+
     /// All keys, most important first.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
         self.keys[..self.used].iter().copied()
+    }
+}
+
+/// How a draw by weight is decided: a race, in which more weight makes faster. The odds are the weights' shares.
+#[derive(Clone, Debug)]
+pub struct Races {
+    /// Exponential with mean 2³²: a time drawn from it, divided by a weight, is a race that weights win fairly.
+    times: real::Knots,
+}
+
+impl Default for Races {
+    fn default() -> Races {
+        Races { times: real::exponential(Duration::from_nanos(1 << 32)) }
+    }
+}
+
+impl Races {
+    /// The time of a route of this weight; a route without weight takes no part, and comes before all others.
+    pub fn time(&self, draw: Draw, weight: u32) -> u64 {
+        if weight == 0 {
+            return 0;
+        }
+        1 + real::at(&self.times, (draw.bits() >> 32) as u32) / u64::from(weight)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::gateway::{Policy, Profile, Registry, Route};
 use crate::policy::eligibility::Offer;
 use crate::policy::prices::{Prices, Tier};
 use crate::sim::{
-    Above, Catalog, CredentialFact, FailedReply, Handed, Hears, LayerFact, Machines, RouteFact, Told,
+    Above, Catalog, CredentialFact, FailedReply, Handed, Hears, LayerFact, Machines, Merits, RouteFact, Told,
 };
 use crate::units::{
     BreakerId, CredentialId, Duration, HealthId, ModelId, Name, Names, ProjectId, ProviderId, Set64,
@@ -214,6 +214,7 @@ impl Door {
             breaker: BreakerId(0),
             health: HealthId(0),
             profile: Profile::default(),
+            merits: Merits::default(),
         };
         Catalog {
             providers: vec![self.name],

@@ -103,6 +103,7 @@ pub(super) fn limits(policy: &Policy) -> Limits {
         hedge: policy.hedge.map(|hedge| hedge.after),
         timeouts: policy.timeouts,
         receipt_max: policy.budget.receipt_max,
+        ranking: policy.ranking,
         cooldown: policy.cooldown,
         queue_max: policy.concurrency.queue_max,
         calls_per_route_max: policy.retry.calls_per_route_max,

@@ -10,7 +10,7 @@ use super::upstreams::upstream;
 use crate::gateway::{Profile, Route};
 use crate::policy::eligibility::Offer;
 use crate::policy::prices::{Prices, Tier};
-use crate::sim::RouteFact;
+use crate::sim::{Merits, RouteFact};
 use crate::units::{BreakerId, CredentialId, HealthId, ModelId, Name, Price, ProviderId, Set64};
 
 /// A route.
@@ -33,7 +33,9 @@ pub(super) fn route(f: &mut Form<'_, '_>, world: &mut World) {
     let breaker = BreakerId(domain(world, world.breaker_scope, name, &identity, Machine::Breaker));
     let health = HealthId(domain(world, world.health_scope, name, &identity, Machine::Health));
     let profile = Profile::default(); // given when every route is known
-    let fact = RouteFact { name, provider, model, pool: pool.clone(), offer, breaker, health, profile };
+    let merits = Merits { latency_p95, quality, weight };
+    let fact =
+        RouteFact { name, provider, model, pool: pool.clone(), offer, breaker, health, profile, merits };
     world.catalog.routes.push(fact);
     world.registry.routes.push(Route {
         offer,

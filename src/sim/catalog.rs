@@ -1,7 +1,7 @@
 //! What is true before anything happens: names, routes, caps and limits. Facts; written as the preamble of
 //! every trace, and what the judge judges by. A position in a list is the id.
 
-use crate::gateway::{Approval, Cooldown, FuseScope, Policy, Profile, Registry, Timeouts, WhenOpen};
+use crate::gateway::{Approval, Cooldown, FuseScope, Policy, Profile, Ranking, Registry, Timeouts, WhenOpen};
 use crate::policy::backoff::Backoff;
 use crate::policy::cooldown::Bench;
 use crate::policy::eligibility::Offer;
@@ -225,6 +225,30 @@ pub struct RouteFact {
     pub health: HealthId,
     /// What the policy promises of it alone, where that is not what [`Limits`] say.
     pub profile: Profile,
+    /// What it is preferred by.
+    pub merits: Merits,
+}
+
+/// What is declared of a route that it can be preferred by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Merits {
+    /// Its P95 latency before enough calls are measured.
+    pub latency_p95: Duration,
+    /// Its measured quality; higher is better.
+    pub quality: u32,
+    /// Its share of the traffic among routes that tie.
+    pub weight: u32,
+}
+
+impl Merits {
+    /// The P95 latency of a route that declares none.
+    pub const LATENCY_P95: Duration = Duration::from_secs(1);
+}
+
+impl Default for Merits {
+    fn default() -> Merits {
+        Merits { latency_p95: Merits::LATENCY_P95, quality: 0, weight: 0 }
+    }
 }
 
 /// A credential.
@@ -357,6 +381,8 @@ pub struct Limits {
     pub timeouts: Timeouts,
     /// How long the receipt of a stopped call is waited for.
     pub receipt_max: Duration,
+    /// What routes are preferred by.
+    pub ranking: Ranking,
     /// How long a failure without a hint benches what it concerns.
     pub cooldown: Cooldown,
     /// Requests that may wait for a slot.
@@ -413,6 +439,7 @@ impl Default for Limits {
             hedge: None,
             timeouts: Timeouts::default(),
             receipt_max: Duration::MAX,
+            ranking: Ranking::default(),
             cooldown: Cooldown::default(),
             queue_max: u32::MAX,
             calls_per_route_max: u32::MAX,

@@ -204,6 +204,9 @@ impl Sink for Lanes {
                 let told = classes.iter().map_while(|at| Class::ALL.get(usize::from(at)));
                 self.several(key, told.map(|class| crate::units::names::hash(class.label())));
             }
+            Text::Preferences(order) => {
+                self.several(key, order.preferences().map(|key| crate::units::names::hash(key.label())));
+            }
             Text::Reasons(reasons, missing) => {
                 self.several(key, reasons.iter().map(|reason| REASONS[reason as usize]));
                 if let Some((names, name)) = missing {

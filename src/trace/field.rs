@@ -199,6 +199,18 @@ fields! {
     IdleTimeout "idle_timeout_ns" Span
     /// How long the receipt of a stopped call is waited for.
     ReceiptMax "receipt_max_ns" Span
+    /// What routes are preferred by, most important first, if not by all in the documented order.
+    PreferredBy "preferred_by" Words
+    /// P95 latencies that differ by less are equal; 50 ms is not told.
+    LatencyStep "latency_step_ns" Span
+    /// Calls before a measured P95 replaces the declared one; 10 is not told.
+    LatencySamplesMin "latency_samples_min" Count
+    /// The P95 latency of a route before any is measured; 1 s is not told.
+    LatencyP95 "latency_p95_ns" Span
+    /// The quality of a route.
+    Quality "quality" Count
+    /// The share of a route among those that tie.
+    Weight "weight" Count
     /// How long a rate limit without a hint benches what it concerns.
     RateLimitCooldown "rate_limit_cooldown_ns" Span
     /// How long a used-up window without a hint does.

@@ -60,7 +60,8 @@ kinds! {
         HintMax Backoff BackoffBase BackoffTimes BackoffTimesOf BackoffMax Jitter JitterShare JitterShareOf
         HedgeAfter HedgeAfterLeast AttemptTimeout FirstByteTimeout IdleTimeout ReceiptMax RateLimitCooldown
         QuotaCooldown RouteLegsMax TaskLegsMax TenantLegsMax
-        QueueMax CallsPerTask CallsPerRun IdenticalPerTask FailingPerTask TerminalScope StopClasses BadClasses GoodClasses DegradedAfter
+        QueueMax CallsPerTask CallsPerRun IdenticalPerTask FailingPerTask TerminalScope PreferredBy LatencyStep
+        LatencySamplesMin StopClasses BadClasses GoodClasses DegradedAfter
         UnhealthyAfter HealthCooldown OpensOn OpensAfter OpensOf BreakerWindow BreakerWindowSize
         BreakerWindowLength BreakerMinimum SlowAbove SlowCalls SlowOf OpenFor ProbesMax ProbeTimeout CloseAfter
         LateResults NeutralResults Boundary WhenOpen PolicyVersion PricesVersion RegistryVersion
@@ -82,7 +83,7 @@ kinds! {
         OutputMax InputPrice OutputPrice CacheReadPrice CacheWritePrice ImagePrice AudioPrice LongAbove
         LongInputPrice LongOutputPrice LongCacheReadPrice LongCacheWritePrice LongImagePrice LongAudioPrice
         Credentials CallsPerRouteMax Backoff BackoffBase BackoffTimes BackoffTimesOf BackoffMax Jitter JitterShare
-        JitterShareOf AttemptTimeout FirstByteTimeout IdleTimeout
+        JitterShareOf AttemptTimeout FirstByteTimeout IdleTimeout LatencyP95 Quality Weight
     ]
     /// A route that may be called after a terminal fault, and the most that all such calls may cost.
     DeclaredApproval "declared_approval" World [Route Class Cap]

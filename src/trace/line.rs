@@ -190,6 +190,7 @@ impl Sink for Json<'_> {
             | Text::Members(..)
             | Text::Credentials(..)
             | Text::Classes(..)
+            | Text::Preferences(..)
             | Text::Reasons(..) => {
                 self.joined(field, text);
             }

@@ -69,6 +69,7 @@ pub(crate) fn catalog_after(names: Names) -> Catalog {
         breaker: BreakerId(at),
         health: HealthId(at),
         profile: Profile::default(),
+        merits: Merits::default(),
     };
     let tier = Tier {
         input: Price::from_picos_per_token(1_000_000),

@@ -2,6 +2,7 @@
 //! nothing is put together for it.
 
 use crate::policy::eligibility::{Reason, Reasons};
+use crate::policy::ranking::Order;
 use crate::policy::taxonomy::Class;
 use crate::sim::{Catalog, RequestName, SourceKind, TaskName};
 use crate::units::{CredentialId, Name, Names, Set64};
@@ -25,6 +26,8 @@ pub enum Text<'a> {
     Credentials(&'a Catalog, &'a [CredentialId]),
     /// Classes of failures, by their numbers.
     Classes(Set64),
+    /// What routes are preferred by, most important first.
+    Preferences(&'a Order),
     /// Reasons, and the capability that is missing.
     Reasons(Reasons, Option<(&'a Names, Name)>),
 }
@@ -61,6 +64,7 @@ impl<'a> Text<'a> {
             Text::Members(names, list, set) => members(names, list, set, &mut take),
             Text::Credentials(catalog, pool) => credentials(catalog, pool, &mut take),
             Text::Classes(set) => classes(set, &mut take),
+            Text::Preferences(order) => preferences(order, &mut take),
             Text::Reasons(reasons, missing) => listed(reasons, missing, &mut take),
         }
     }
@@ -194,6 +198,15 @@ fn credentials<'a>(catalog: &'a Catalog, pool: &[CredentialId], take: &mut impl 
         take(Piece::Name(&catalog.names, fact.name));
         take(Piece::Word("@"));
         take(Piece::Name(&catalog.names, catalog.projects[fact.project.index()]));
+    }
+}
+
+fn preferences<'a>(order: &Order, take: &mut impl FnMut(Piece<'a>)) {
+    for (at, key) in order.preferences().enumerate() {
+        if at > 0 {
+            take(Piece::Bar);
+        }
+        take(Piece::Word(key.label()));
     }
 }
 

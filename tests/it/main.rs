@@ -15,6 +15,7 @@ mod goldens;
 mod guard;
 mod layers;
 mod lies;
+mod lies_of_choice;
 mod lies_of_status;
 mod lies_of_time;
 mod linked;

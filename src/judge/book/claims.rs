@@ -122,6 +122,9 @@ impl Book<'_> {
         if let Some(request) = request {
             request.untold = request.untold.saturating_sub(1);
         }
+        if class.is_none() {
+            self.merit.measure(page.route, entry.at.since(page.begun));
+        }
         let fact = self.facts.routes.get(page.route.index())?;
         let (breaker, health) = ((fact.breaker, page.era), (fact.health, page.begun));
         Some(self.machines.reckon(self.facts, entry.at, breaker, health, (class, signal)))

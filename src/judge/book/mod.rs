@@ -9,6 +9,7 @@ mod claims;
 mod cooldowns;
 mod gates;
 mod machines;
+mod merits;
 mod money;
 mod names;
 mod pages;
@@ -78,6 +79,7 @@ pub struct Book<'a> {
     /// Alerts that were raised, and the one that is due.
     pub alerts: Alerts,
     arrivals: u64,
+    merit: merits::Merit,
     /// The fewest calls that a request may make on whatever route.
     calls_per_route_least: u32,
 }
@@ -187,8 +189,8 @@ pub enum Passage {
 }
 
 impl<'a> Book<'a> {
-    /// An empty book.
-    pub fn new(facts: &'a Catalog) -> Book<'a> {
+    /// An empty book, of the run of this seed.
+    pub fn new(facts: &'a Catalog, seed: u64) -> Book<'a> {
         let tenants = facts.tenants.iter().map(|tenant| Account::new(tenant.cap, tenant.window));
         Book {
             facts,
@@ -215,6 +217,7 @@ impl<'a> Book<'a> {
             to_show: Vec::new(),
             alerts: Alerts::new(facts),
             arrivals: 0,
+            merit: merits::Merit::new(facts, seed),
             calls_per_route_least: facts.calls_per_route_least(),
         }
     }

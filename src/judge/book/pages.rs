@@ -88,8 +88,12 @@ pub struct RequestPage {
     pub in_vain: Option<InVain>,
     /// The last failure of a call that was wanted, as the gateway was told of it.
     pub setback: Option<Setback>,
+    /// The key of its draws.
+    pub draw: u64,
     /// When its last call began.
     pub last_begun: Timestamp,
+    /// When the patience with that ends, if another may begin beside it.
+    pub patience_ends: Option<Timestamp>,
     /// Until when it sleeps.
     pub sleeps_until: Option<Timestamp>,
     /// Whether it waits for a slot.
@@ -137,7 +141,9 @@ impl RequestPage {
             choice: None,
             in_vain: None,
             setback: None,
+            draw: request.draw,
             last_begun: Timestamp::ZERO,
+            patience_ends: None,
             sleeps_until: None,
             place: Place::Nowhere,
             wait_refused: None,

@@ -214,11 +214,12 @@ impl Book<'_> {
             Some(breaker) => self.machines.admit(entry.at, breaker, generation),
             None => (None, Entrance::Right),
         };
+        let patience_ends = self.patience(entry.at, route);
         let Some(page) = self.requests.get_mut(request.index()) else { return entrance };
         page.approved = page.approved.or(approval.map(|_| route));
         let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
         page.attempts += 1;
-        page.last_begun = entry.at;
+        (page.last_begun, page.patience_ends) = (entry.at, patience_ends);
         page.hedges += u32::from(leg == Leg::Optional);
         page.legs += 1;
         page.unsettled += 1;

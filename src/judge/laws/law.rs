@@ -102,6 +102,9 @@ laws! {
         "Once output is visible, the caller sees that call's bytes and no other's."
     TrueReasons "true_reasons"
         "Every removed candidate has exactly the reasons that are true, and none is left in that has one."
+    BestIsChosen "best_is_chosen"
+        "Of the routes that can be called the best by the declared order is chosen, and each other is out by the key \
+         by which it is worse."
     NoFalseNoCandidate "no_false_no_candidate"
         "Nobody is told that no route is left while one is eligible, open, affordable and unspent."
     OutcomeIsTrue "outcome_is_true"

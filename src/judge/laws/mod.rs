@@ -3,6 +3,7 @@
 
 mod breakers;
 mod calls;
+mod choices;
 mod end;
 mod evidence;
 mod fuses;
@@ -245,6 +246,7 @@ impl Laws {
     /// The gateway weighed the routes.
     pub(super) fn considered(&mut self, book: &Book<'_>, entry: Moment, weighed: &Weighed<'_>) {
         self.rule(Law::TrueReasons, entry, evidence::true_reasons(book, entry, weighed));
+        self.rule(Law::BestIsChosen, entry, choices::best_is_chosen(book, weighed));
     }
 
     /// It set the worst case of a call aside.

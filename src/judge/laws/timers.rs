@@ -4,7 +4,6 @@ use super::fuses::stops_waiting;
 use super::{Ruling, told};
 use crate::gateway::{Delivery, Wait};
 use crate::judge::book::{Book, CallPage, CallPhase, Charge, Phase, RequestPage};
-use crate::policy::hedge::After;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, Duration, RequestId, Timestamp};
 
@@ -58,11 +57,9 @@ fn due(book: &Book<'_>, wait: Wait) -> Due {
         Wait::Retry(id) => of_request(book, id, |page| {
             page.sleeps_until.filter(|_| !stops_waiting(book, page)).map_or(Due::Never, Due::At)
         }),
-        Wait::Hedge(id) => of_request(book, id, |page| match (page.legs, book.facts.limits.hedge) {
-            (0, _) | (_, None) => Due::Never,
-            (_, Some(After::Fixed(length))) => Due::At(page.last_begun.after(length)),
-            // How long the route's calls take is measured by the gateway alone.
-            (_, Some(After::P95 { least })) => Due::From(page.last_begun.after(least)),
+        Wait::Hedge(id) => of_request(book, id, |page| match page.patience_ends {
+            Some(due) if page.legs > 0 => Due::At(due),
+            Some(_) | None => Due::Never,
         }),
         Wait::Attempt(id) => of_call(book, id, |call, _| after(call.begun, timeouts(call).attempt)),
         Wait::FirstByte(id) => of_call(book, id, |call, request| {

@@ -5,7 +5,8 @@ use crate::gateway::{Answer, Bill, Profile, Receipt, Request};
 use crate::policy::eligibility::Offer;
 use crate::policy::prices::{Prices, Usage};
 use crate::sim::{
-    Above, Catalog, CredentialFact, Entry, Handed, Hears, LayerFact, Limits, Observer, RouteFact, Told, What,
+    Above, Catalog, CredentialFact, Entry, Handed, Hears, LayerFact, Limits, Merits, Observer, RouteFact,
+    Told, What,
 };
 use crate::units::{BreakerId, CredentialId, HealthId, LayerId, ModelId, Name, ProviderId, Set64};
 
@@ -82,6 +83,7 @@ fn door(base: &Catalog, s: &Setup, below: Name, policy: &Policy) -> (Catalog, Re
         breaker,
         health,
         profile: Profile::default(),
+        merits: Merits::default(),
     };
     let catalog = Catalog {
         routes: vec![fact],

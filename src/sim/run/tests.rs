@@ -8,7 +8,7 @@ use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::Entry;
 use crate::sim::{
-    Catalog, CredentialFact, FailedReply, Latency, OnCancel, Reply, RouteFact, Source, SourceFact,
+    Catalog, CredentialFact, FailedReply, Latency, Merits, OnCancel, Reply, RouteFact, Source, SourceFact,
     SourceKind, Template, Then, Upstream, Used,
 };
 use crate::units::{
@@ -65,6 +65,7 @@ fn two_routes(replies: [fn(&mut Catalog) -> Reply; 2], deadline: Duration) -> Se
             breaker,
             health,
             profile: Profile::default(),
+            merits: Merits::default(),
         });
         catalog.breakers.push(name);
         catalog.healths.push(name);

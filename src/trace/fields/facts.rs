@@ -99,6 +99,7 @@ impl<S: Sink> Teller<'_, S> {
             self.sink.text(Field::Credentials, Text::Credentials(catalog, &route.pool));
         }
         self.profile(&route.profile);
+        self.merits(&route.merits);
     }
 
     /// Input and output always; the others where they differ from fresh input.

@@ -1,14 +1,14 @@
 //! How the limits that a policy promises read, and what it makes of results: what every law judges by.
 
 use super::{Sink, Teller};
-use crate::gateway::{FuseScope, Profile, Timeouts, WhenOpen};
+use crate::gateway::{FuseScope, Profile, Ranking, Timeouts, WhenOpen};
 use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::breaker::{Boundary, Config, Cooldown, Late, Neutral, Slow, Trip, Verdict, WindowModel};
 use crate::policy::hedge::After;
 use crate::policy::ledger::Reserve;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Remedy};
-use crate::sim::Limits;
+use crate::sim::{Limits, Merits};
 use crate::trace::field::Field;
 use crate::trace::text::Text;
 use crate::units::{BreakerId, Duration, Ratio, Set64};
@@ -20,6 +20,7 @@ impl<S: Sink> Teller<'_, S> {
         self.calls(limits);
         self.waits(limits);
         self.scopes(limits);
+        self.preferences(&limits.ranking);
         self.classes();
         self.healing();
         if let Some(breaker) = &catalog.machines.breaker {
@@ -111,6 +112,29 @@ impl<S: Sink> Teller<'_, S> {
                 self.word(Field::Jitter, "plus_minus");
                 self.share(Field::JitterShare, Field::JitterShareOf, share);
             }
+        }
+    }
+
+    fn preferences(&mut self, ranking: &Ranking) {
+        let usual = Ranking::default();
+        if ranking.order != usual.order {
+            self.sink.text(Field::PreferredBy, Text::Preferences(&ranking.order));
+        }
+        if ranking.latency_step != usual.latency_step {
+            self.span(Field::LatencyStep, ranking.latency_step);
+        }
+        if ranking.latency_samples_min != usual.latency_samples_min {
+            self.count(Field::LatencySamplesMin, ranking.latency_samples_min as u64);
+        }
+    }
+
+    /// What a route is preferred by.
+    pub(super) fn merits(&mut self, merits: &Merits) {
+        if merits.latency_p95 != Merits::LATENCY_P95 {
+            self.span(Field::LatencyP95, merits.latency_p95);
+        }
+        for (field, value) in [(Field::Quality, merits.quality), (Field::Weight, merits.weight)] {
+            self.count_above_zero(field, value);
         }
     }
 

@@ -6,6 +6,7 @@ use crate::policy::backoff::{Backoff, Jitter};
 use crate::policy::fuse::Repeats;
 use crate::policy::hedge::After;
 use crate::policy::ledger::Reserve;
+use crate::policy::ranking::{Key, Order};
 use crate::units::Ratio;
 
 /// Everything else that an entry can say, in no sensible order.
@@ -96,6 +97,11 @@ pub(crate) fn limited() -> Catalog {
         hedge: Some(After::P95 { least: ms(50) }),
         queue_max: 1_000,
         when_open: WhenOpen::Wait,
+        ranking: Ranking {
+            order: Order::new(&[Key::Price, Key::Health]),
+            latency_step: ms(100),
+            latency_samples_min: 5,
+        },
         ..catalog.limits
     };
     catalog.machines.taxonomy.signal[Class::RateLimit as usize] = Signal::Good;
@@ -115,6 +121,7 @@ pub(crate) fn limited() -> Catalog {
     let own = catalog.machines.breaker.clone().expect("it was just stated");
     catalog.machines.own_breakers = vec![(BreakerId(1), own)];
     catalog.approvals = vec![Approval { on: Class::Funds, route: FALLBACK, cost_max: cents(2_000) }];
+    catalog.routes[1].merits = Merits { latency_p95: ms(400), quality: 90, weight: 3 };
     catalog.routes[1].profile = Profile {
         calls_per_route_max: Some(7),
         backoff: catalog.limits.backoff,
