@@ -248,3 +248,27 @@ fn that_everything_is_closed_comes_up_as_a_503() {
     ];
     assert_eq!(heard(&own, reply, "at = \"1 s\"\n"), ends);
 }
+
+/// The reply of the SDK goes up behind the end of a call that it no longer waits for, while another one goes on.
+#[test]
+fn a_bill_that_comes_in_at_the_instant_of_the_reply_comes_up_with_it() {
+    let own = "fuse.terminal = \"run\"\nretry.backoff = { fixed = \"10 s\" }\n";
+    let layers = "[[layer]]\nname = \"agent\"\npolicy.retry.attempts_max = 1\n[[layer]]\nname = \"sdk\"\n\
+                  passes = { cancel = false }\npolicy.timeouts.attempt = \"1 s\"\npolicy.retry = { attempts_max = 3, \
+                  calls_per_route_max = 3, backoff = { fixed = \"10 ms\" } }\npolicy.breaker.enabled = false\n";
+    let replies = "{ after = \"20 s\" }, \
+                   { after = \"1500 ms\", status = 402, usage = { input = 700, output = 20 } }, \
+                   { after = \"100 ms\", status = 503, usage = { input = 60, output = 1 } }";
+    let scenario = stack_with(own, layers, replies, "");
+    let used = told(&scenario, "call_ended", &["request", "input_tokens"]);
+    let expected = [
+        "gateway 2120 request=ask/gateway/3 input_tokens=60",
+        "gateway 2510 request=ask/gateway/2 input_tokens=700",
+        "sdk 2510 request=ask/sdk/1 input_tokens=60",
+        "sdk 2510 request=ask/sdk/1 input_tokens=700",
+        "agent 2510 request=ask input_tokens=760",
+        "gateway 20000 request=ask/gateway/1 input_tokens=8000",
+        "sdk 20000 request=ask/sdk/1 input_tokens=8000",
+    ];
+    assert_eq!(used, expected);
+}

@@ -58,7 +58,7 @@ impl Stack<'_> {
         entry: u64,
     ) -> Hearer {
         let Some(Some(asked)) = self.asked.get(request.index()) else { return Hearer::Caller };
-        let (Some(leg), billed) = (asked.by, asked.billed) else { return Hearer::Caller };
+        let Some(leg) = asked.by else { return Hearer::Caller };
         let returned = match outcome {
             Outcome::Answered { .. } => Returned::Answered(asked.last),
             Outcome::Abandoned => return Hearer::Layer,
@@ -76,7 +76,7 @@ impl Stack<'_> {
         };
         let relayed = self.relayed(leg.layer, leg.call);
         if relayed.stamp == leg.stamp {
-            (relayed.result, relayed.bill) = (Some(returned), billed);
+            relayed.result = Some(returned);
             self.send(now, Relay::End { leg, cause: entry });
         }
         Hearer::Layer
@@ -110,7 +110,8 @@ impl Stack<'_> {
         if relayed.stamp != leg.stamp {
             return None;
         }
-        let Relayed { by, state, result, bill, .. } = *relayed;
+        let Relayed { by, state, result, .. } = *relayed;
+        let bill = self.bill(leg);
         let (result, failed) = match (state, result) {
             (State::Awaited, Some(Returned::Answered(fooled))) => (Answer::Answered, fooled),
             (State::Awaited, Some(Returned::Failed(failed))) => {
@@ -119,7 +120,7 @@ impl Stack<'_> {
             (State::Cancelled, _) if bill.closed == Closed::Yes => (Answer::Cancelled, None),
             (State::Awaited | State::Cancelled | State::Ended, _) => return None,
         };
-        relayed.state = State::Ended;
+        self.relayed(leg.layer, leg.call).state = State::Ended;
         let is_known = bill.closed == Closed::NotYet || bill.missing == 0;
         let receipt = Receipt {
             result,
@@ -140,6 +141,15 @@ impl Stack<'_> {
         };
         self.settle(Some(by), &end);
         Some(end)
+    }
+
+    /// What a call of a layer was billed so far; all of it, if what it was for is closed.
+    fn bill(&mut self, leg: Leg) -> Billed {
+        let Relayed { child, bill, .. } = *self.relayed(leg.layer, leg.call);
+        let open = child.and_then(|(request, stamp)| {
+            self.asked[request.index()].as_ref().filter(|asked| asked.stamp == stamp)
+        });
+        open.map_or(bill, |asked| asked.billed)
     }
 
     /// Output of a request is visible, or it is alive, told in this entry: so is the call above.
