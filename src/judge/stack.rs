@@ -238,9 +238,8 @@ impl<'a> Stack<'a> {
         let Some(page) = self.questions.get_mut(asked.question as usize) else { return };
         if entry.layer == LayerId::INNERMOST {
             // Where somebody has approved another route, a request may go on.
-            let is_approved = |class| own.book.facts.approvals.iter().any(|approval| approval.on == class);
             let faults = own.book.request(request).and_then(|page| page.stop.zip(page.terminal));
-            let faults = faults.filter(|(fault, _)| is_awaited && !is_approved(fault.class));
+            let faults = faults.filter(|(fault, _)| is_awaited && !own.book.is_approved_for(fault.class));
             let stopped = |(fault, first): (Fault, Fault)| Stopped {
                 class: fault.class,
                 route: fault.route,

@@ -49,6 +49,11 @@ impl Book<'_> {
         if is_stopped { None } else { self.approval_for(fault.class) }
     }
 
+    /// Whether something is approved after faults of this class.
+    pub(in crate::judge) fn is_approved_for(&self, class: Class) -> bool {
+        self.approval_for(class).is_some()
+    }
+
     fn approval_for(&self, class: Class) -> Option<usize> {
         self.facts.approvals.iter().position(|approval| approval.on == class)
     }

@@ -64,12 +64,12 @@ pub(super) fn would_blow_a_count(book: &Book<'_>, page: &RequestPage) -> bool {
         || book.task(&page.payer).is_some_and(|task| overdrawn(limits, task, page.content).is_some())
 }
 
-/// Whether nobody waits for another call of this request: a fuse that counts is blown, as was told. Where something is
-/// approved, who may go on by that waits on.
+/// Whether nobody waits for another call of this request: a fuse that counts is blown, as was told. Where the fault that
+/// stopped the run is one for which something is approved, who may go on by that waits on.
 pub(super) fn stops_waiting(book: &Book<'_>, page: &RequestPage) -> bool {
     let is_blown =
         book.run.fuse == Fuse::Blown || book.task(&page.payer).is_some_and(|task| task.blown.is_some());
-    is_blown && book.facts.approvals.is_empty()
+    is_blown && !book.run.terminal.is_some_and(|fault| book.is_approved_for(fault.class))
 }
 
 /// A fuse blows at its limit and not before; a terminal one at a true terminal fault.
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_on_for_a_call_that_a_blown_fuse_stops() {
-        let waits = |blown: Option<FuseKind>| {
+        let waits = |fault: Option<Class>, blown: Option<FuseKind>| {
             move |play: &mut Play<'_>| {
                 let task = TaskId(1);
                 play.say(What::TaskBegan { task, name: TaskName { kind: 0, ordinal: Some(0) } });
@@ -217,6 +217,12 @@ mod tests {
                     route: A,
                     amount,
                 });
+                if let Some(class) = fault {
+                    let other = RequestId(1);
+                    play.arrive_with(other, envelope(), Delivery::Whole);
+                    let call = play.call(other, A);
+                    play.at(100).end(call, Some(class), 0);
+                }
                 if let Some(fuse) = blown {
                     play.decide(Decision::Blew { fuse, request: R, calls: 1 });
                 }
@@ -225,12 +231,16 @@ mod tests {
         };
         let says = "the retry of req/1 is not waited for and fires at 180 ms";
         for fuse in [FuseKind::CallsPerTask, FuseKind::CallsPerRun] {
-            check_in(&fused(), Law::Caused, waits(None), waits(Some(fuse)), says);
+            check_in(&fused(), Law::Caused, waits(None, None), waits(None, Some(fuse)), says);
         }
         let mut approved = fused();
+        approved.limits.terminal_scope = FuseScope::Run;
         approved.approvals.push(Approval { on: Class::Funds, route: B, cost_max: WORST.money });
-        let waits_on = played_in(&approved, &[], 1, waits(Some(FuseKind::CallsPerTask)));
-        assert_eq!(waits_on.laws.tally(Law::Caused).breaches, 0, "it may go on by the approval");
+        let blown = Some(FuseKind::CallsPerTask);
+        for other in [None, Some(Class::Auth)] {
+            let goes_on = waits(Some(Class::Funds), blown);
+            check_in(&approved, Law::Caused, goes_on, waits(other, blown), says);
+        }
     }
 
     #[test]
