@@ -147,6 +147,7 @@ pub(in crate::judge) struct Spent {
 
 /// As what a reply below is to come.
 enum Due {
+    /// Not at all: whoever is answered so no longer listens.
     Nothing,
     Answer,
     /// The failure that it names; as a bare 400 if it was not met below.
@@ -162,21 +163,23 @@ impl Back<'_> {
             Answer::Answered => None,
             Answer::Failed(diagnosis) => Some(diagnosis.class),
         };
-        let outcome = self.reply?;
-        let is_heard = match (due(&outcome), self.hears) {
-            (Due::Nothing, _) => true,
-            (Due::Answer, _) => class.is_none(),
-            (Due::Named(_) | Due::Bare(_), Some(status)) | (Due::Bare(status), None) => {
-                self.status == Some(status)
-            }
-            (Due::Named(named), None) => class == Some(named) || self.status == Some(400),
+        let due = self.reply.map(|outcome| (due(&outcome, self.hears), outcome));
+        let is_heard = match due {
+            None | Some((Due::Nothing, _)) => false,
+            Some((Due::Answer, _)) => class.is_none(),
+            Some((Due::Named(named), _)) => class == Some(named) || self.status == Some(400),
+            Some((Due::Bare(status), _)) => self.status == Some(status),
         };
         (!is_heard).then(|| {
             told(|| {
                 let heard = class.map_or("an answer", Class::label);
-                let said = match due(&outcome) {
-                    Due::Named(named) => format!("names {}", named.label()),
-                    Due::Nothing | Due::Answer | Due::Bare(_) => format!("is {}", outcome.label()),
+                let said = match due {
+                    None => "does not come".to_owned(),
+                    Some((Due::Nothing | Due::Answer, outcome)) => format!("is {}", outcome.label()),
+                    Some((Due::Named(named), _)) => format!("names {}", named.label()),
+                    Some((Due::Bare(status), outcome)) => {
+                        format!("is {}, which is to be heard as a bare {status}", outcome.label())
+                    }
                 };
                 format!("a call of {} comes back as {heard}, the reply below {said}", self.layer)
             })
@@ -184,8 +187,13 @@ impl Back<'_> {
     }
 }
 
-fn due(outcome: &Outcome) -> Due {
-    let named = |last: &Failure| if last.code.is_some() { Due::Named(last.class) } else { Due::Bare(504) };
+/// If every failure is to come as one bare status, that is it.
+fn due(outcome: &Outcome, hears: Option<u16>) -> Due {
+    let bare = |status| Due::Bare(hears.unwrap_or(status));
+    let named = |last: &Failure| match (last.code, hears) {
+        (Some(_), None) => Due::Named(last.class),
+        (Some(_) | None, _) => bare(504),
+    };
     match outcome {
         Outcome::Abandoned => Due::Nothing,
         Outcome::Answered { .. } => Due::Answer,
@@ -196,8 +204,8 @@ fn due(outcome: &Outcome) -> Due {
         | Outcome::AllGated { last: Some(last), .. }
         | Outcome::NoCandidate { last: Some(last), .. }
         | Outcome::Stopped { reason: StopReason::Terminal(last), .. } => named(last),
-        Outcome::DeadlineExceeded { last: None } => Due::Bare(504),
-        Outcome::AllGated { last: None, .. } | Outcome::NoCandidate { last: None, .. } => Due::Bare(503),
-        Outcome::Stopped { .. } | Outcome::BudgetExceeded { .. } | Outcome::NoEligibleRoute => Due::Bare(400),
+        Outcome::DeadlineExceeded { last: None } => bare(504),
+        Outcome::AllGated { last: None, .. } | Outcome::NoCandidate { last: None, .. } => bare(503),
+        Outcome::Stopped { .. } | Outcome::BudgetExceeded { .. } | Outcome::NoEligibleRoute => bare(400),
     }
 }

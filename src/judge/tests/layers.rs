@@ -1,7 +1,7 @@
 //! Gateways above the gateway in the storm: an agent above an SDK, each with a policy of its own.
 
 use super::*;
-use crate::gateway::{Answer, Bill, Profile, Receipt, Request};
+use crate::gateway::{Action, Answer, Bill, Profile, Receipt, Request};
 use crate::policy::eligibility::Offer;
 use crate::policy::prices::{Prices, Usage};
 use crate::sim::{
@@ -202,6 +202,12 @@ enum Forgery {
     Answer,
     /// Every failure of the layer below as another one.
     Failure,
+    /// Every failure with another status.
+    Status,
+    /// No reply of the layer below.
+    Silence,
+    /// Nothing; but every failure was to come as a bare 500.
+    Heard,
 }
 
 impl Forgery {
@@ -218,7 +224,8 @@ impl Forgery {
             | (Forgery::Failure, Answer::Failed(_), _, Some(other)) => {
                 Receipt { result: Answer::Failed(other), ..receipt }
             }
-            (Forgery::Deadline | Forgery::Bill | Forgery::Answer | Forgery::Failure, ..) => receipt,
+            (Forgery::Deadline | Forgery::Bill | Forgery::Answer | Forgery::Failure, ..)
+            | (Forgery::Status | Forgery::Silence | Forgery::Heard, ..) => receipt,
         }
     }
 }
@@ -236,10 +243,14 @@ impl Observer for Forger<'_> {
             let what = What::Arrived { request: &later, name, by: Some(by) };
             return self.judge.entry(&Entry { what, ..*entry });
         }
+        if let (Forgery::Silence, What::Acted(Action::Reply { .. })) = (self.forgery, entry.what) {
+            return;
+        }
         if let What::CallEnded { call, truth, health, code, status, receipt } = entry.what
             && entry.layer == LayerId(1)
         {
             let receipt = &self.forgery.of(*receipt);
+            let status = if self.forgery == Forgery::Status { Some(502) } else { status };
             let what = What::CallEnded { call, truth, health, code, status, receipt };
             return self.judge.entry(&Entry { what, ..*entry });
         }
@@ -258,10 +269,20 @@ fn what_is_passed_on_otherwise_than_declared_is_caught() {
             Forgery::Failure,
             "a call of sdk comes back as invalid_answer, the reply below names quota_exhausted",
         ),
+        (
+            Forgery::Status,
+            "a call of sdk comes back as overload, the reply below is all_gated, which is to be heard as a bare 503",
+        ),
+        (Forgery::Silence, "a call of sdk comes back as overload, the reply below does not come"),
+        (
+            Forgery::Heard,
+            "a call of sdk comes back as overload, the reply below is all_gated, which is to be heard as a bare 500",
+        ),
     ];
     for (forgery, sentence) in says {
         let mut setup = storm(1);
         stacked(&mut setup);
+        setup.catalog.stack.above[0].hears = (forgery == Forgery::Heard).then_some(500);
         setup.catalog.machines = Machines::of(&setup.policy, &setup.registry);
         let mut forger = Forger { judge: Judge::new(&setup.catalog, &[], 0, 1), forgery };
         let ending = run(&setup, &mut forger);
