@@ -192,18 +192,17 @@ mod tests {
     use crate::gateway::Action;
     use crate::units::{Money, RequestId};
 
-    /// Numbers, causes, and what is closed, if something is.
+    /// Number, instant, cause, layer, and what is closed, if something is.
+    type Told = (u64, Timestamp, Option<u64>, LayerId, Option<RequestId>);
+
     #[derive(Default)]
-    struct Seen(Vec<(u64, Option<u64>, Option<RequestId>)>);
+    struct Seen(Vec<Told>);
 
     impl Observer for Seen {
-        fn entry(&mut self, entry: &Entry<'_>) {
-            let closed = if let What::Acted(Action::Close { request, .. }) = entry.what {
-                Some(*request)
-            } else {
-                None
-            };
-            self.0.push((entry.seq, entry.cause, closed));
+        fn entry(&mut self, &Entry { seq, at, cause, layer, what }: &Entry<'_>) {
+            let closed =
+                if let What::Acted(Action::Close { request, .. }) = what { Some(*request) } else { None };
+            self.0.push((seq, at, cause, layer, closed));
         }
     }
 
@@ -211,26 +210,30 @@ mod tests {
     fn entries_come_in_the_order_of_writing_with_their_own_causes_page_after_page() {
         let (mut seen, mut written) = (Seen::default(), Vec::new());
         let mut scribe = Scribe::new(&mut seen);
-        for step in 0..1_000 {
-            let cause = scribe.write(Timestamp::ZERO, None, What::RunEnded);
-            written.push((cause, None, None));
-            let first = scribe.effects.list.len();
-            for nth in 0..3 {
-                let request = RequestId(3 * step + nth);
-                scribe.effects.list.push(Effect::Act(Action::Close { request, spent: Money::ZERO }));
-            }
-            for place in first..first + 3 {
-                let closed = Some(RequestId(3 * step + (place - first) as u32));
-                written.push((scribe.effect(Timestamp::ZERO, cause, (first, place)), Some(cause), closed));
-                if place == first + 1 {
-                    // What follows from an effect stands before the next one.
-                    written.push((scribe.write(Timestamp::ZERO, Some(9), What::RunEnded), Some(9), None));
+        for step in 0..1_000u32 {
+            let at = Timestamp::from_nanos(u64::from(step));
+            scribe.turn_to(LayerId(2));
+            let cause = scribe.write(at, None, What::RunEnded);
+            written.push((cause, at, None, LayerId(2), None));
+            // Two layers answer, one right after the other.
+            for (layer, cause) in [(LayerId(1), cause), (LayerId(0), 7)] {
+                scribe.turn_to(layer);
+                let first = scribe.effects.list.len();
+                for nth in 0..3 {
+                    let request = RequestId(3 * step + nth);
+                    scribe.effects.list.push(Effect::Act(Action::Close { request, spent: Money::ZERO }));
+                    let seq = scribe.effect(at, cause, (first, first + nth as usize));
+                    written.push((seq, at, Some(cause), layer, Some(request)));
+                    if nth == 1 {
+                        // What follows from an effect stands before the next one.
+                        written.push((scribe.write(at, Some(9), What::RunEnded), at, Some(9), layer, None));
+                    }
                 }
             }
             scribe.turn_if_full();
         }
         scribe.turn();
-        assert!(written.iter().map(|(seq, ..)| *seq).eq(0..5_000));
+        assert!(written.iter().map(|(seq, ..)| *seq).eq(0..9_000));
         assert_eq!(seen.0, written);
     }
 }

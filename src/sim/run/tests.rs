@@ -6,10 +6,9 @@ use crate::policy::backoff::{Backoff, Growth, Jitter};
 use crate::policy::eligibility::{Envelope, Offer};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
-use crate::sim::Entry;
 use crate::sim::{
-    Catalog, CredentialFact, FailedReply, Latency, Merits, OnCancel, Reply, RouteFact, Source, SourceFact,
-    SourceKind, Template, Then, Upstream, Used,
+    Catalog, CredentialFact, Entry, FailedReply, Latency, Merits, OnCancel, Reply, RouteFact, Source,
+    SourceFact, SourceKind, Template, Then, Upstream, Used,
 };
 use crate::units::{
     BreakerId, CredentialId, Duration, HealthId, ModelId, Money, Price, ProjectId, ProviderId, Set64,
@@ -205,4 +204,25 @@ fn an_instant_that_is_over_asks_for_no_wait() {
         (900, Outcome::Answered { route: RouteId(0) }),
         "after the backoff, on the same route"
     );
+}
+
+/// Counts the entries, whose numbers have no gap.
+struct Count(u64);
+
+impl Observer for Count {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        assert_eq!(entry.seq, self.0);
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn a_run_in_which_time_stands_still_is_stopped_and_shown_to_its_last_entry() {
+    let at_once = |_: &mut Catalog| Reply::answer(Duration::ZERO);
+    let mut setup = two_routes([at_once, at_once], MS(1200));
+    (setup.sources[0].pace, setup.sources[0].count) = (Pace::Open(Latency::Fixed(Duration::ZERO)), u32::MAX);
+    let mut shown = Count(0);
+    let ending = run(&setup, &mut shown);
+    assert_eq!((ending.rest, ending.entries), (Rest::Runaway, shown.0));
+    assert!(shown.0 > STEPS_AT_ONE_INSTANT_MAX);
 }
