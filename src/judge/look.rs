@@ -70,8 +70,7 @@ impl<'a> Chamber<'a> {
         if self.book.awaits_word() {
             self.call_in(entry);
         }
-        let what = &entry.what;
-        let cause = entry.cause;
+        let (cause, what) = (entry.cause, &entry.what);
         let entry = Moment::of(entry);
         self.book.turn(entry);
         match *what {
@@ -103,8 +102,9 @@ impl Chamber<'_> {
     /// What had to be told before this entry and was not is told as missing.
     #[cold]
     #[inline(never)]
-    fn call_in(&mut self, Entry { seq, at, cause, what, .. }: &Entry<'_>) {
-        let (entry, cause) = (Moment { seq: *seq, at: *at }, *cause);
+    fn call_in(&mut self, entry: &Entry<'_>) {
+        let (cause, what) = (entry.cause, &entry.what);
+        let entry = Moment::of(entry);
         if let Some(key) = self.book.alerts.missing(cause) {
             self.laws.misses_an_alert(&self.book, entry, key);
             self.book.alerts.settle();

@@ -1,4 +1,4 @@
-//! The trace, as it happens. It has two authors: the *world* writes facts, the *gateway* writes claims.
+//! The trace. It has two authors: the *world* writes facts, the *gateway* writes claims.
 
 use super::catalog::{RequestName, TaskName};
 use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
@@ -160,7 +160,7 @@ pub enum Scripted {
     Forbidden,
 }
 
-/// Sees every entry, in order; when, is nobody's business: some of them are shown together.
+/// Sees every entry, in order. Several are shown together, after all of them are written.
 pub trait Observer {
     /// Takes in one entry.
     fn entry(&mut self, entry: &Entry<'_>);

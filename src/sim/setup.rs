@@ -49,11 +49,11 @@ pub struct Above {
 pub struct Hears {
     /// Whatever it is comes as this; `None` is as it was.
     pub always: Option<FailedReply>,
-    /// What took too long.
+    /// What took too long; a 504.
     pub late: FailedReply,
-    /// What is closed for now.
+    /// What is closed for now; a 503.
     pub closed: FailedReply,
-    /// What may not be tried, or not again.
+    /// What may not be tried, or not again; a 400.
     pub refused: FailedReply,
 }
 
