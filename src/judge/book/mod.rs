@@ -84,8 +84,8 @@ pub struct Book<'a> {
     calls_per_route_least: u32,
 }
 
-/// An entry as what it says is looked at: its number and its instant.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Which entry is looked at, and when it was.
+#[derive(Clone, Copy, Debug)]
 pub struct Moment {
     /// Its number.
     pub seq: u64,

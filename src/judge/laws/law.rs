@@ -119,8 +119,8 @@ laws! {
     NoCallForNobody "no_call_for_nobody"
         "No upstream is called for a request that a layer above no longer waits for."
     PassedOnAsDeclared "passed_on_as_declared"
-        "A layer below gets the deadline that is declared, and the layer above what its reply names, and the bills of all \
-         calls below it."
+        "A layer below gets the deadline that is declared, and the layer above what its reply names, and the bills and \
+         tokens of all calls below it."
     Caused "caused"
         "Every effect has an earlier cause, every timer fires when it is due, numbers count up by one, and time \
          never falls."
