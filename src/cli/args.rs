@@ -256,8 +256,15 @@ fn reject_run_flags(matches: &ArgMatches, command: &str) -> Result<(), clap::Err
     let flags = ["scenarios", "seed", "out_dir", "events", "format", "fail_fast", "guard"];
     let Some(flag) = flags.iter().find(typed) else { return Ok(()) };
     let flag = if *flag == "scenarios" { "scenario".to_owned() } else { flag.replace('_', "-") };
-    let message =
-        format!("--{flag} stands before `{command}` and would have no effect: put it after `{command}`");
+    let root = Cli::command();
+    let is_taken = root
+        .find_subcommand(command)
+        .is_some_and(|known| known.get_arguments().any(|arg| arg.get_long() == Some(&flag)));
+    let message = if is_taken {
+        format!("--{flag} stands before `{command}` and would have no effect: put it after `{command}`")
+    } else {
+        format!("--{flag} stands before `{command}`, which has no such flag")
+    };
     Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
 }
 
@@ -289,11 +296,23 @@ mod tests {
         assert!(parsed("faultlab -q list").is_ok());
     }
 
+    fn told(line: &str) -> String {
+        parse(line.split_whitespace().map(Into::into)).map_err(|error| error.to_string()).unwrap_err()
+    }
+
+    #[test]
+    fn a_flag_is_sent_after_a_command_that_takes_it_only() {
+        assert!(told("faultlab --seed 7 verify").contains("put it after `verify`"));
+        assert!(told("faultlab --scenario x why y").contains("put it after `why`"));
+        assert!(told("faultlab --output-dir x run").contains("put it after `run`"));
+        for line in ["--out-dir x check y", "--seed 7 list", "--scenario x list", "--fail-fast verify"] {
+            let told = told(&format!("faultlab {line}"));
+            assert!(told.contains("has no such flag") && !told.contains("put it"), "{told}");
+        }
+    }
+
     #[test]
     fn what_is_typed_wrong_is_told_with_a_way_out() {
-        let told = |line: &str| {
-            parse(line.split_whitespace().map(Into::into)).map_err(|error| error.to_string()).unwrap_err()
-        };
         let hint = "--scenario A,B";
         assert!(told("faultlab --scenario routing circuit").contains(hint));
         assert!(told("faultlab run --scenario routing circuit").contains(hint));
