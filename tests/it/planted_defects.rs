@@ -54,6 +54,30 @@ const DEFECTS: &[Defect] = &[
         "variant base",
     ),
     defect(
+        "a cap of a tenth of a cent more, which changes no decision",
+        "bounded-429",
+        Replace("cost_max = \"$0.030\"", "cost_max = \"$0.031\""),
+        &["in_this_order"],
+        "variant base, seed 1",
+    ),
+    defect(
+        "an envelope with a deadline of three times as long",
+        "routing",
+        Replace(
+            "id = \"req-demo-001\"\ndeadline = \"1200 ms\"",
+            "id = \"req-demo-001\"\ndeadline = \"3600 ms\"",
+        ),
+        &["decided_by_policy_v3"],
+        "variant base, seed 1",
+    ),
+    defect(
+        "a compliance refusal with another status",
+        "terminal-errors",
+        Replace("{ after = \"60 ms\", status = 403", "{ after = \"60 ms\", status = 404"),
+        &["decided_by_the_code"],
+        "variant base, seed 1",
+    ),
+    defect(
         "a fallback that takes 45 s",
         "bounded-429",
         Replace("[{ after = \"450 ms\", usage", "[{ after = \"45 s\", usage"),
