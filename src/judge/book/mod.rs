@@ -6,6 +6,7 @@ mod alerts;
 mod approvals;
 mod benches;
 mod claims;
+mod constraints;
 mod cooldowns;
 mod gates;
 mod machines;

@@ -1,10 +1,10 @@
 //! How each entry moves the book on: one function a kind of fact, and [`Book::turn`] for each.
 
+use super::constraints::violated;
 use super::cooldowns::concerned;
 use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
-use crate::policy::eligibility::exclusions;
 use crate::policy::health;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Taxonomy};
@@ -98,7 +98,9 @@ impl Book<'_> {
         let calls_reserved = self.facts.limits.reserve_retries.saturating_add(1);
         let row = self.truths.iter_mut().skip(slot * self.facts.routes.len());
         for (truth, fact) in row.zip(&self.facts.routes) {
-            let (reasons, worst_case) = exclusions(envelope, &fact.offer, calls_reserved);
+            let worst_case = fact.offer.prices.worst_case(&envelope.estimate);
+            let wanted = worst_case.times(u64::from(calls_reserved));
+            let reasons = violated(envelope, &fact.offer, wanted);
             let missing = fact.offer.capabilities.lacking(envelope.capabilities).first();
             *truth = Truth { reasons, worst_case, missing };
             if reasons.is_empty() {
