@@ -322,6 +322,7 @@ fn check_law(law: Law, variants: &[VariantVerdict]) -> Check {
     let worst = [Word::Broken, Word::NotBroken, Word::BrokenAsDeclared, Word::Held];
     let word = worst.into_iter().find(|word| words.contains(word)).unwrap_or(Word::NotExercised);
     let told = |variant: &VariantVerdict| match variant.law(law) {
+        Word::BrokenAsDeclared if word != Word::BrokenAsDeclared => Vec::new(), // what was meant hides nothing
         Word::Broken | Word::BrokenAsDeclared => tell(variant, law),
         Word::NotBroken => {
             let name = &variant.name;

@@ -176,3 +176,29 @@ fn a_law_that_is_meant_to_be_broken_must_be() {
     assert_eq!(unbroken.details, ["variant base is meant to break it and did not in its run"]);
     assert_eq!(word(law, &[], &|_| ()).word, Word::NotExercised);
 }
+
+/// Of a law that fails, what was meant is not told beside what was not.
+#[test]
+fn a_breach_that_is_declared_is_told_only_where_no_other_fails() {
+    let law = Law::NoCallAfterReply;
+    let wrong = |play: &mut Play<'_>| {
+        play.arrive(Delivery::Whole).reply(R, Outcome::NoEligibleRoute).call(R, A);
+    };
+    let variant = |at: u16, name: &str, breaks: &[Law], script: &dyn Fn(&mut Play<'_>)| {
+        let mut variant = VariantVerdict::new(at, name.to_owned(), breaks.to_vec());
+        variant.merge(&played(script));
+        variant
+    };
+    let of = |variants: &[VariantVerdict]| {
+        let checks = conclude(&[], variants).checks;
+        let check = checks.into_iter().find(|check| check.subject == Subject::Law(law)).unwrap();
+        let named = |detail: &String| detail.split([' ', ',']).nth(1).unwrap().to_owned();
+        (check.word, check.details.iter().map(named).collect::<Vec<_>>())
+    };
+    let before = variant(0, "before", &[law], &wrong);
+    let right = variant(1, "right", &[law], &fell_back(0));
+    let slip = variant(2, "slip", &[], &wrong);
+    assert_eq!(of(std::slice::from_ref(&before)), (Word::BrokenAsDeclared, vec!["before".to_owned()]));
+    assert_eq!(of(&[before.clone(), slip]), (Word::Broken, vec!["slip".to_owned()]));
+    assert_eq!(of(&[before, right]), (Word::NotBroken, vec!["right".to_owned()]));
+}
