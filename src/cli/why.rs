@@ -47,18 +47,20 @@ fn replay(args: &WhyArgs, terminal: &Terminal) -> Result<Found, Failure> {
     let all = || scenarios.iter().flat_map(|one| one.variants.iter().map(move |variant| (one, variant)));
     let bases = all().filter(|(_, variant)| variant.name == BASE);
     let others = all().filter(|(_, variant)| variant.name != BASE);
-    let mut known = Vec::new();
+    let (mut known, mut variants) = (Vec::new(), Vec::new());
     for (scenario, variant) in bases.chain(others) {
+        let catalog = &variant.setup().catalog;
+        let is_there = has(catalog, &args.request);
         if args.variant.as_ref().is_some_and(|name| *name != variant.name) {
+            variants.extend(is_there.then_some(variant.name.as_str()));
             continue;
         }
-        let catalog = &variant.setup().catalog;
-        if has(catalog, &args.request) {
+        if is_there {
             return Ok(tell(args, scenario, variant));
         }
         known.extend(catalog.sources.iter().map(|source| catalog.names.text(source.name).to_owned()));
     }
-    Err(unknown(&args.request, &known, args.variant.as_deref()))
+    Err(unknown(args, &known, &variants))
 }
 
 fn has(catalog: &Catalog, request: &str) -> bool {
@@ -156,8 +158,11 @@ fn better(best: Option<Found>, found: Option<Found>) -> Option<Found> {
     }
 }
 
-fn unknown(request: &str, known: &[String], variant: Option<&str>) -> Failure {
-    let hint = did_you_mean(request, known.iter().map(String::as_str));
+/// Nothing was found: of these requests, or else in the variant that was asked for but in these.
+fn unknown(args: &WhyArgs, known: &[String], variants: &[&str]) -> Failure {
+    let (request, variant) = (&args.request, args.variant.as_deref());
+    let elsewhere = variant.and_then(|variant| did_you_mean(variant, variants.iter().copied()));
+    let hint = elsewhere.or_else(|| did_you_mean(request, known.iter().map(String::as_str)));
     let hint = hint.map_or_else(String::new, |guess| format!("; {guess}"));
     let place = variant.map_or_else(String::new, |name| format!(" in a variant `{name}`"));
     Failure::new(Exit::Usage, anyhow!("no scenario has a request `{request}`{place}{hint}"))

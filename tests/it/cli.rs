@@ -191,6 +191,7 @@ fn typos_get_a_guess() {
         ("--scenario rooting", "did you mean `routing`?"),
         ("--scenario bounded", "the suite has: routing, bounded-429"),
         ("why req-demo-02", "did you mean `req-demo-002`?"),
+        ("why req-demo-009 --variant token", "in a variant `token`; did you mean `tokens`?"),
         ("lisst", "a similar subcommand exists: 'list'"),
         ("--events ful", "a similar value exists: 'full'"),
         ("--format jsn", "a similar value exists: 'json'"),
