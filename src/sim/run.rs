@@ -55,7 +55,7 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
             Next::Wake(at, layer, wait) => wake(&mut world, at, (layer, wait), &mut scribe),
             Next::Relay(at) => relay::relay(&mut world, at, &mut scribe),
         }
-        scribe.turn_if_full();
+        scribe.turn_page_if_full();
     }
     let rest = if world.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
     let (_, at) = scribe.last();
@@ -69,7 +69,7 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
 
 /// The run is over: what is written is shown.
 fn ending(scribe: &mut Scribe<'_, impl Observer>, rest: Rest) -> Ending {
-    scribe.turn();
+    scribe.turn_page();
     let (entries, at) = scribe.last();
     Ending { at, entries, rest }
 }

@@ -126,15 +126,15 @@ impl<'o, O: Observer> Scribe<'o, O> {
 
     /// Shows the page, if it is full.
     #[inline]
-    pub(super) fn turn_if_full(&mut self) {
+    pub(super) fn turn_page_if_full(&mut self) {
         if self.seq - self.first >= PAGE {
-            self.turn();
+            self.turn_page();
         }
     }
 
     /// Shows the page and begins an empty one.
     #[inline(never)]
-    pub(super) fn turn(&mut self) {
+    pub(super) fn turn_page(&mut self) {
         let (effects, observer) = (&self.effects, &mut *self.observer);
         let mut seq = self.first;
         for noted in &self.page {
@@ -176,7 +176,7 @@ impl<'o, O: Observer> Scribe<'o, O> {
 }
 
 impl Noted {
-    /// Inlined, and so is the first turn of an observer: each place that shows knows what it shows, and need not have
+    /// Inlined, and so is where an observer begins: each place that shows knows what it shows, and need not have
     /// it asked of the entry.
     #[inline(always)]
     fn show(&self, observer: &mut impl Observer, seq: &mut u64, what: What<'_>) {
@@ -230,9 +230,9 @@ mod tests {
                     }
                 }
             }
-            scribe.turn_if_full();
+            scribe.turn_page_if_full();
         }
-        scribe.turn();
+        scribe.turn_page();
         assert!(written.iter().map(|(seq, ..)| *seq).eq(0..9_000));
         assert_eq!(seen.0, written);
     }
