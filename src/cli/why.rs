@@ -9,8 +9,9 @@ use crate::journal::{Audit, Auditor, JournalError, Line, Played, Reader, Record}
 use crate::scenario::{Scenario, Variant, did_you_mean};
 use crate::sim::{Catalog, SourceKind, run};
 use crate::suite::seeds;
-use crate::trace::{About, Plot, Story};
+use crate::trace::{About, Field, Kind, Plot, Story};
 use anyhow::anyhow;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The file as it stands, among its variants.
@@ -133,14 +134,36 @@ fn read(args: &WhyArgs, folder: &Path) -> Result<Found, Failure> {
             }
         }
     }
-    better(best, current.take().and_then(finished)).ok_or_else(|| {
-        let text = format!(
-            "{} tells nothing of a request `{}`; was it written with --events full?",
-            path.display(),
-            args.request
-        );
-        Failure::new(Exit::Nothing, anyhow!(text))
-    })
+    better(best, current.take().and_then(finished)).ok_or_else(|| untold(args, &path))
+}
+
+/// Nothing is told of the request: what may have been meant, or why that may be.
+fn untold(args: &WhyArgs, path: &Path) -> Failure {
+    let (mut requests, mut variants) = (BTreeSet::new(), BTreeSet::new());
+    for line in Reader::open(path).into_iter().flatten().flatten() {
+        match line {
+            Line::Header(played) => _ = variants.insert(played.variant),
+            Line::Entry(reading) if reading.kind == Kind::Arrived => {
+                requests.extend(reading.values.text(Field::Request).map(str::to_owned));
+            }
+            Line::Entry(_) => {}
+        }
+    }
+    let near = |word: &str, known: &BTreeSet<String>| did_you_mean(word, known.iter().map(String::as_str));
+    let other = args.variant.as_ref().filter(|name| !variants.contains(*name));
+    let hint = match other {
+        Some(variant) => near(variant, &variants),
+        None if requests.contains(&args.request) => None,
+        None => near(&args.request, &requests),
+    };
+    let place = other.map_or_else(String::new, |name| format!(" in a variant `{name}`"));
+    let text = format!(
+        "{} tells nothing of a request `{}`{place}; {}",
+        path.display(),
+        args.request,
+        hint.as_deref().unwrap_or("was it written with --events full?")
+    );
+    Failure::new(Exit::Nothing, anyhow!(text))
 }
 
 /// A run that knows the request has a record of it.

@@ -418,7 +418,10 @@ fn a_story_that_is_not_there_is_said_so() {
     line(&place, "why req-demo-002 --from foreign.jsonl").fails(3, &["foreign.jsonl, line 1: "]);
     line(&place, "--scenario routing --format quiet").holds();
     line(&place, "why req-demo-009 --from lab-output")
-        .fails(4, &["tells nothing of a request `req-demo-009`"]);
+        .fails(4, &["tells nothing of a request `req-demo-009`; did you mean `req-demo-001`?"]);
+    line(&place, "why nobody --from lab-output").fails(4, &["of a request `nobody`; was it written with"]);
+    line(&place, "why req-demo-001 --from lab-output --variant by_prize")
+        .fails(4, &["`req-demo-001` in a variant `by_prize`; did you mean `by_price`?"]);
     line(&place, "why req-demo-002 --variant nowhere").fails(2, &["in a variant `nowhere`"]);
 }
 
