@@ -6,6 +6,7 @@ use crate::judge::book::{Book, RequestPage};
 use crate::policy::ranking::Key;
 use crate::policy::taxonomy::Remedy;
 use crate::units::{RequestId, RouteId};
+use std::cmp::Ordering;
 
 /// The chosen route is the best by the declared order; each other is out by the first key in which it is worse, and
 /// the choice was made by the last such key.
@@ -14,10 +15,8 @@ pub(super) fn best_is_chosen(book: &Book<'_>, weighed: &Weighed<'_>) -> Ruling {
     let (Some(best), Some(page)) = (weighed.chosen, book.request(id)) else { return Ruling::Silent };
     let is_by_plan =
         |candidate: &Candidate| matches!(candidate.verdict, Verdict::Outranked { by: Key::Plan });
-    let plan = match page.setback {
-        Some(_) if weighed.candidates.iter().any(is_by_plan) => Some(is_planned(book, page)),
-        Some(_) | None => None,
-    };
+    let is_planned =
+        page.setback.is_some() && weighed.candidates.iter().any(is_by_plan) && is_planned(book, page);
     let (mut said, mut last) = (None, None);
     for candidate in weighed.candidates {
         let told = match candidate.verdict {
@@ -33,24 +32,25 @@ pub(super) fn best_is_chosen(book: &Book<'_>, weighed: &Weighed<'_>) -> Ruling {
             | Verdict::Unapproved
             | Verdict::Unaffordable { .. } => continue,
         };
-        let behind = match plan {
-            None => behind(book, page, id, (best, candidate.route), told),
-            Some(true) if told == Key::Plan => Ok((0, Key::Plan)),
-            Some(true) => Err("it was waited for, or is next by the remedy"),
-            Some(false) => Err("which nobody waits for"),
+        let truth = if is_planned {
+            Some((0, Key::Plan, Ordering::Less))
+        } else {
+            stands(book, page, id, (best, candidate.route))
         };
-        let (place, key) = match behind {
-            Ok(found) => found,
-            Err(truth) => {
+        match truth {
+            Some((place, key, Ordering::Less)) if key == told => last = last.max(Some((place, key))),
+            truth => {
                 return Ruling::broken(move || {
-                    let (who, best, other) =
-                        (book.name(page.name), book.route_name(best), book.route_name(candidate.route));
+                    let [best, other] = [best, candidate.route].map(|route| book.route_name(route));
+                    let truth = match truth {
+                        None => "which is the same".to_owned(),
+                        Some((_, key, Ordering::Less)) => format!("it is by {}", key.label()),
+                        Some((_, key, _)) => format!("which is better by {}", key.label()),
+                    };
+                    let who = book.name(page.name);
                     format!("{who} chooses {best} before {other} by {}, {truth}", told.label())
                 });
             }
-        };
-        if last.is_none_or(|(known, _)| known < place) {
-            last = Some((place, key));
         }
     }
     let truth = last.map(|(_, key)| key);
@@ -61,15 +61,14 @@ pub(super) fn best_is_chosen(book: &Book<'_>, weighed: &Weighed<'_>) -> Ruling {
     }))
 }
 
-/// The place and the key by which a route is behind the best, as it is told; or what is true instead.
-fn behind(
+/// How the best stands to another: the first key in which they differ, its place, and how they compare by it.
+fn stands(
     book: &Book<'_>,
     page: &RequestPage,
     id: RequestId,
     (best, other): (RouteId, RouteId),
-    told: Key,
-) -> Result<(usize, Key), &'static str> {
-    for (place, key) in book.facts.limits.ranking.order.keys().enumerate() {
+) -> Option<(usize, Key, Ordering)> {
+    book.facts.limits.ranking.order.keys().enumerate().find_map(|(place, key)| {
         let is_even = match key {
             Key::Plan => true,
             Key::Tries => page.attempts == 0,
@@ -77,20 +76,11 @@ fn behind(
             Key::LatencyP95 | Key::QueueDepth | Key::Price | Key::Quality | Key::Weight | Key::Order => false,
         };
         if is_even {
-            continue;
+            return None;
         }
         let [mine, theirs] = [best, other].map(|route| book.merit(key, page, id, route));
-        if mine != theirs {
-            return if mine > theirs {
-                Err("which is worse by an earlier key")
-            } else if key != told {
-                Err("which is better by another")
-            } else {
-                Ok((place, key))
-            };
-        }
-    }
-    Err("which is the same")
+        Some((place, key, mine.cmp(&theirs))).filter(|_| mine != theirs)
+    })
 }
 
 /// Whether a route may have been waited for, or be the next by the remedy: the last failure has one that names a route.
@@ -143,16 +133,16 @@ mod tests {
 
     #[test]
     fn the_best_is_chosen_and_each_other_is_out_by_the_key_that_says_so() {
-        let says = "req/1 chooses alpha before beta by quality, which is worse by an earlier key";
+        let says = "req/1 chooses alpha before beta by quality, which is better by quality";
         check_choice(chooses(A, Some(Key::Quality), Key::Quality), says);
-        let says = "req/1 chooses alpha before beta by order, which is worse by an earlier key";
+        let says = "req/1 chooses alpha before beta by order, which is better by quality";
         check_choice(chooses(A, Some(Key::Order), Key::Order), says);
-        let says = "req/1 chooses beta before alpha by price, which is better by another";
+        let says = "req/1 chooses beta before alpha by price, it is by quality";
         check_choice(chooses(B, Some(Key::Price), Key::Price), says);
         let says = "req/1 chooses beta by order, it is by quality";
         check_choice(chooses(B, Some(Key::Order), Key::Quality), says);
         check_choice(chooses(B, None, Key::Quality), "req/1 chooses beta by nothing, it is by quality");
-        let says = "req/1 chooses beta before alpha by plan, which is better by another";
+        let says = "req/1 chooses beta before alpha by plan, it is by quality";
         check_choice(chooses(B, Some(Key::Plan), Key::Plan), says);
     }
 
@@ -172,7 +162,7 @@ mod tests {
         let remedy = &mut catalog.machines.taxonomy.remedy;
         remedy[Class::RateLimit as usize] = Remedy::WaitSameThenFallback;
         remedy[Class::Overload as usize] = Remedy::Fallback;
-        let says = "req/1 chooses alpha before beta by plan, which nobody waits for";
+        let says = "req/1 chooses alpha before beta by plan, which is better by tries";
         let (held, broken) = (again(Class::RateLimit), again(Class::Overload));
         check_in(&catalog, Law::BestIsChosen, held, broken, says);
     }
