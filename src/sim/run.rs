@@ -333,10 +333,7 @@ fn tell(
     for place in first..scribe.effects.list.len() {
         let seq = scribe.effect(now, cause, (first, place));
         match &scribe.effects.list[place] {
-            Effect::Act(action) => {
-                let action = *action;
-                carry_out(world, (layer, now), &action, seq, scribe);
-            }
+            Effect::Act(action) => carry_out(world, (layer, now), *action, seq, scribe),
             Effect::Decide(decision) => match decision {
                 Decision::RetryScheduled { request, .. } => world.requests[request.index()].retry = seq,
                 Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq,
@@ -364,14 +361,14 @@ fn tell(
 fn carry_out(
     world: &mut World<'_>,
     (layer, now): (LayerId, Timestamp),
-    action: &Action,
+    action: Action,
     seq: u64,
     scribe: &mut Scribe<'_, impl Observer>,
 ) {
     match action {
         Action::Call(call) => {
             let is_upstream = layer == LayerId::INNERMOST;
-            let scripted = if is_upstream { world.begin(now, call) } else { Scripted::Foreseen };
+            let scripted = if is_upstream { world.begin(now, &call) } else { Scripted::Foreseen };
             let what = What::CallBegun {
                 call: call.call,
                 request: call.request,
@@ -385,34 +382,34 @@ fn carry_out(
                 (served.origin, served.sign) = (begun, begun);
             } else {
                 let stamp = world.stamp();
-                world.stack.call(now, layer, call, stamp, begun);
+                world.stack.call(now, layer, &call, stamp, begun);
             }
             world.requests[call.request.index()].hedge = begun;
         }
         Action::Cancel { call, .. } if layer == LayerId::INNERMOST => {
-            if !world.cancel(now, *call, seq) {
-                scribe.write(now, Some(seq), What::CallLost { call: *call });
+            if !world.cancel(now, call, seq) {
+                scribe.write(now, Some(seq), What::CallLost { call });
             }
         }
-        Action::Cancel { call, .. } => world.stack.cancel(now, layer, *call, seq),
+        Action::Cancel { call, .. } => world.stack.cancel(now, layer, call, seq),
         Action::Reply { request, outcome, .. } => {
             if world.stack.layers.is_empty()
-                || world.stack.reply(now, *request, outcome, seq) == Hearer::Caller
+                || world.stack.reply(now, request, &outcome, seq) == Hearer::Caller
             {
-                world.replied(now, *request, matches!(outcome, Outcome::Answered { .. }));
+                world.replied(now, request, matches!(outcome, Outcome::Answered { .. }));
             } else {
                 world.requests[request.index()].answered = true;
             }
         }
         Action::Close { request, .. } => {
-            if let Some(part) = world.close(now, *request, seq)
+            if let Some(part) = world.close(now, request, seq)
                 && world.jobs.closed(part.task)
             {
                 world.agenda.add(now, Event::EndJob(part.task));
             }
-            world.free(*request);
+            world.free(request);
         }
-        Action::Commit { request, .. } => world.stack.show(now, *request, seq, Life::First),
+        Action::Commit { request, .. } => world.stack.show(now, request, seq, Life::First),
     }
 }
 
