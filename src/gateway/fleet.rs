@@ -75,7 +75,7 @@ impl Fleet {
             cooldowns: Cooldowns::new(policy.cooldown.again),
             latencies: vec![Latencies::default(); measured],
             in_flight: Slots::new(policy.concurrency.route_max),
-            races: Races::default(),
+            races: Races::new(registry.routes.iter().map(|route| route.weight)),
         }
     }
 
@@ -204,8 +204,9 @@ impl Fleet {
     /// A draw for a request's next call on a route: the smallest of all wins, and more weight makes it smaller.
     #[inline(never)]
     pub(super) fn race(&self, draws: &Draws, live: &Live, route: &Route) -> u64 {
-        let draw = draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts));
-        self.races.time(draw.and(route.draw), route.weight)
+        self.races.time(route.weight, || {
+            draws.of(Purpose::Weight).and(live.request.draw).and(u64::from(live.attempts)).and(route.draw)
+        })
     }
 
     /// Asks the route's breaker for a permit. The gate was open at this very instant, so it is granted.

@@ -108,23 +108,27 @@ impl Order {
 /// How a draw by weight is decided: a race, in which more weight makes faster. The odds are the weights' shares.
 #[derive(Clone, Debug)]
 pub struct Races {
-    /// Exponential with mean 2³²: a time drawn from it, divided by a weight, is a race that weights win fairly.
+    /// Exponential with mean 2³²: a time drawn from it, divided by a weight, is a race that weights win fairly. Empty
+    /// if nobody takes part.
     times: real::Knots,
 }
 
-impl Default for Races {
-    fn default() -> Races {
-        Races { times: real::exponential(Duration::from_nanos(1 << 32)) }
-    }
-}
-
 impl Races {
-    /// The time of a route of this weight; a route without weight takes no part, and comes before all others.
-    pub fn time(&self, draw: Draw, weight: u32) -> u64 {
+    /// Among routes of these weights. The table of times is made only if one of them takes part.
+    pub fn new(weights: impl IntoIterator<Item = u32>) -> Races {
+        let takes_part = weights.into_iter().any(|weight| weight > 0);
+        let times =
+            if takes_part { real::exponential(Duration::from_nanos(1 << 32)) } else { real::Knots::new() };
+        Races { times }
+    }
+
+    /// The time of a route of this weight; a route without weight takes no part, and comes before all others: for it
+    /// nothing is drawn.
+    pub fn time(&self, weight: u32, draw: impl FnOnce() -> Draw) -> u64 {
         if weight == 0 {
             return 0;
         }
-        1 + real::at(&self.times, (draw.bits() >> 32) as u32) / u64::from(weight)
+        1 + real::at(&self.times, (draw().bits() >> 32) as u32) / u64::from(weight)
     }
 }
 

@@ -1,4 +1,5 @@
-//! How routes stand against each other: by what is declared of them, and by what was seen of their calls.
+//! How routes stand against each other: by what is declared of them, and by what was seen of their calls. The rules of
+//! the ranking are said a second time here, and not asked of the gateway.
 
 use super::{Book, RequestPage};
 use crate::policy::health::State;
@@ -13,20 +14,18 @@ use crate::units::{Draws, Duration, Purpose, RequestId, RouteId, Timestamp};
 pub(super) struct Merit {
     /// One a route; none if the policy never asks.
     latencies: Vec<Latencies>,
-    /// `None` if no route has a weight.
-    races: Option<Races>,
+    races: Races,
     draws: Draws,
 }
 
 impl Merit {
     pub(super) fn new(facts: &Catalog, seed: u64) -> Merit {
-        let order = &facts.limits.ranking.order;
+        let limits = &facts.limits;
         let is_measured =
-            order.compares(Key::LatencyP95) || matches!(facts.limits.hedge, Some(After::P95 { .. }));
-        let is_weighed = facts.routes.iter().any(|route| route.merits.weight > 0);
+            limits.ranking.order.compares(Key::LatencyP95) || matches!(limits.hedge, Some(After::P95 { .. }));
         Merit {
             latencies: vec![Latencies::default(); if is_measured { facts.routes.len() } else { 0 }],
-            races: Some(Races::default()).filter(|_| is_weighed && order.compares(Key::Weight)),
+            races: Races::new(facts.routes.iter().map(|route| route.merits.weight)),
             draws: Draws::new(seed),
         }
     }
@@ -90,8 +89,10 @@ impl Book<'_> {
     }
 
     fn race(&self, page: &RequestPage, fact: &RouteFact) -> u64 {
-        let Some(races) = &self.merit.races else { return 0 };
-        let draw = self.merit.draws.of(Purpose::Weight).and(page.draw).and(u64::from(page.attempts));
-        races.time(draw.and(self.facts.names.hash(fact.name)), fact.merits.weight)
+        let Merit { races, draws, .. } = &self.merit;
+        races.time(fact.merits.weight, || {
+            let own = draws.of(Purpose::Weight).and(page.draw).and(u64::from(page.attempts));
+            own.and(self.facts.names.hash(fact.name))
+        })
     }
 }
