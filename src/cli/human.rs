@@ -11,11 +11,14 @@ use crate::suite::Played;
 use std::fmt::Write;
 use std::path::Path;
 
-/// One scenario: its line, and what failed; everything if it is wanted.
+/// One scenario: its line; what failed, below what the scenario is about; everything if it is wanted.
 pub(super) fn scenario(scenario: &Scenario, played: &Played, detail: Detail) -> String {
     let mut text = String::new();
     if detail > Detail::Quiet {
         text.push_str(&line(scenario, played));
+        if detail == Detail::Verbose || !played.verdict.is_pass() {
+            let _ = writeln!(text, "      {}", paint(Paint::Dim, &scenario.title));
+        }
     }
     if !played.verdict.has_promises() {
         let _ = writeln!(text, "      {} promises nothing: add an [[expect]]", scenario.name);
@@ -47,7 +50,7 @@ fn line(scenario: &Scenario, played: &Played) -> String {
         plural(variants),
         plural(runs as usize)
     );
-    format!("{word}  {:<16} {numbers}\n      {}\n", scenario.name, paint(Paint::Dim, &scenario.title))
+    format!("{word}  {:<22}  {numbers}\n", scenario.name)
 }
 
 fn promises(played: &Played) -> impl Iterator<Item = &Check> {
