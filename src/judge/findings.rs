@@ -138,7 +138,7 @@ impl Findings {
         } else {
             Timestamp::ZERO
         };
-        let until = told.max(begun.own_hint(book));
+        let until = told.max(begun.own_hint());
         let who = || (book.name(page.name), book.route_name(begun.route));
         if until > entry.at {
             self.note(Finding::RetryAfterIgnored, entry, Money::ZERO, || {

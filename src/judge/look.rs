@@ -4,7 +4,7 @@
 use super::Judge;
 use super::book::{Age, Book, Ended, Moment, Phase};
 use super::findings::Findings;
-use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Weighed};
+use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed};
 use super::metrics::Metrics;
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
@@ -33,6 +33,7 @@ impl Observer for Judge<'_> {
 pub(super) struct Chamber<'a> {
     pub(super) book: Book<'a>,
     pub(super) laws: Laws,
+    usually: Usually,
     pub(super) metrics: Metrics,
     pub(super) findings: Findings,
 }
@@ -42,6 +43,7 @@ impl<'a> Chamber<'a> {
         Chamber {
             book: Book::new(catalog, seed),
             laws: Laws::new(seed),
+            usually: Usually::default(),
             metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
             findings: Findings::new(seed),
         }
@@ -49,6 +51,7 @@ impl<'a> Chamber<'a> {
 
     /// The run is over.
     pub(super) fn end(&mut self) {
+        self.usually.add_to(&mut self.laws);
         self.laws.end(&self.book);
         self.metrics.end(&self.book);
         self.findings.end(&self.book, &self.metrics);
@@ -162,9 +165,13 @@ impl Chamber<'_> {
         scripted: Scripted,
     ) {
         let begun = Begun::new(&self.book, entry.at, (call, request), (route, credential), scripted);
-        self.laws.begun(&self.book, entry, &begun);
+        if begun.is_usual(&self.book) {
+            self.usually.pass(Usual::Begun, |laws| laws.begun(&self.book, entry, &begun));
+        } else {
+            self.laws.begun(&self.book, entry, &begun);
+            self.findings.begun(&self.book, entry, &begun);
+        }
         self.metrics.begun(&begun);
-        self.findings.begun(&self.book, entry, &begun);
         let (breaker, worst_case) = (begun.fact.map(|fact| fact.breaker), begun.worst_case);
         let entrance = self.book.begin(entry, (call, request), (route, credential), breaker, worst_case);
         self.laws.entered(&self.book, entry, call, entrance);

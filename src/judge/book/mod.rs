@@ -83,6 +83,9 @@ pub struct Book<'a> {
     merit: merits::Merit,
     /// The fewest calls that a request may make on whatever route.
     calls_per_route_least: u32,
+    /// Whether requests stop each other by nothing but money: there is no fuse and no limit of slots for several, and a
+    /// terminal fault stops its own request.
+    are_apart: bool,
 }
 
 /// Which entry is looked at, and when it was.
@@ -220,6 +223,7 @@ impl<'a> Book<'a> {
             arrivals: 0,
             merit: merits::Merit::new(facts, seed),
             calls_per_route_least: facts.calls_per_route_least(),
+            are_apart: scopes::are_apart(&facts.limits),
         }
     }
 
@@ -421,6 +425,17 @@ impl<'a> Book<'a> {
             && !self.is_full(route)
             && self.request(id).is_none_or(|page| !self.is_full_for(&page.payer))
             && self.refusal(id, self.worst_case(id, route), at).is_none()
+    }
+
+    /// Whether nothing that happened to others stops a call at `at`: every breaker is closed, nothing is benched or asked
+    /// to be left alone, and requests stop each other by nothing but money.
+    #[inline]
+    pub fn is_undisturbed(&self, at: Timestamp) -> bool {
+        self.are_apart
+            && self.ajar == 0
+            && self.machines.are_closed()
+            && !self.benches.is_any(at)
+            && !self.told.is_any(at)
     }
 
     /// Whether nothing speaks against any eligible route for a request at `at`: every upstream is healthy, no gate is

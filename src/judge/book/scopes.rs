@@ -3,7 +3,8 @@
 
 use super::{Account, Book, CallPhase, Fault, Place, RequestPage};
 use crate::gateway::{FuseKind, FuseScope, Payer};
-use crate::sim::{Catalog, TaskName};
+use crate::policy::fuse::Repeats;
+use crate::sim::{Catalog, Limits, TaskName};
 use crate::units::{CallId, CredentialId, ProjectId, RequestId, RouteId, TaskId};
 
 /// A task.
@@ -87,6 +88,16 @@ pub struct RunPage {
     /// Slots taken on each route, and for each tenant.
     routes: Vec<u32>,
     tenants: Vec<u32>,
+}
+
+/// Whether requests stop each other by nothing but money.
+pub(super) fn are_apart(limits: &Limits) -> bool {
+    let slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max);
+    let is_fused = limits.calls_per_task.is_some() || limits.calls_per_run.is_some();
+    slots == u32::MAX
+        && !is_fused
+        && limits.repeats == Repeats::default()
+        && limits.terminal_scope == FuseScope::Request
 }
 
 impl TaskPage {

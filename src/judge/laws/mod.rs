@@ -1,6 +1,7 @@
 //! Laws hold in every run, whatever the scenario. Each is one small function over the book as it was and the
 //! entry that came; each judges the gateway's claims by the world's facts.
 
+mod begun;
 mod breakers;
 mod calls;
 mod choices;
@@ -18,8 +19,10 @@ mod sleeps;
 mod stack;
 mod status;
 mod timers;
+mod usual;
 mod waits;
 
+pub(super) use begun::Begun;
 pub(super) use calls::is_approved;
 pub(super) use evidence::{Fit, RefusedWait, Weighed};
 pub(super) use fuses::is_stopped;
@@ -29,15 +32,16 @@ pub(super) use replies::Reply;
 pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
 pub(super) use stack::{Back, Spent};
+pub(super) use usual::{Usual, Usually};
 
-use super::book::{Age, Book, CallPage, CallPhase, Entrance, Moment, Reckoned, RequestPage, Truth};
+use super::book::{Age, Book, Entrance, Moment, Reckoned};
 use crate::gateway::{Basis, Call, FuseKind, HedgeSkip, Wait};
 use crate::policy::breaker;
 use crate::policy::cooldown::Bench;
 use crate::policy::health;
 use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::taxonomy::{Class, Diagnosis};
-use crate::sim::{Entry, RouteFact, Scripted};
+use crate::sim::Entry;
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
 
 /// How many breaches of a law are kept in words; all are counted.
@@ -82,59 +86,6 @@ pub struct Tally {
 pub struct Laws {
     seed: u64,
     tallies: [Tally; LAWS],
-}
-
-/// A call that an upstream took, with what the book says of it: looked up once, for all laws and others.
-#[derive(Clone, Copy)]
-pub(super) struct Begun<'b> {
-    pub(super) call: CallId,
-    pub(super) request: RequestId,
-    pub(super) route: RouteId,
-    pub(super) credential: CredentialId,
-    pub(super) scripted: Scripted,
-    pub(super) at: Timestamp,
-    /// Its request.
-    pub(super) page: Option<&'b RequestPage>,
-    /// The route as it truly is.
-    pub(super) fact: Option<&'b RouteFact>,
-    /// What is true of the route for the request.
-    pub(super) truth: Truth,
-    /// The most it can cost and use.
-    pub(super) worst_case: Amount,
-    /// What the gateway announced in this slot.
-    announced: Option<&'b CallPage>,
-}
-
-impl<'b> Begun<'b> {
-    /// Looks up what the book says of a call.
-    pub(super) fn new(
-        book: &'b Book<'_>,
-        at: Timestamp,
-        (call, request): (CallId, RequestId),
-        (route, credential): (RouteId, CredentialId),
-        scripted: Scripted,
-    ) -> Begun<'b> {
-        let (page, truth) = (book.request(request), book.truth(request, route));
-        let tokens = page.map_or(0, |page| page.estimate);
-        Begun {
-            call,
-            request,
-            route,
-            credential,
-            scripted,
-            at,
-            page,
-            fact: book.route(route),
-            truth,
-            worst_case: Amount { money: truth.worst_case, tokens },
-            announced: book.call(call).filter(|page| page.phase == CallPhase::Asked),
-        }
-    }
-
-    /// Until when a response to its request asked for this route to be left alone.
-    pub(super) fn own_hint(&self, book: &Book<'_>) -> Timestamp {
-        book.tried(self.request, self.route).hint
-    }
 }
 
 impl Default for Laws {

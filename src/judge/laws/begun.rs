@@ -1,0 +1,92 @@
+//! A call that an upstream took.
+
+use crate::gateway::SideEffect;
+use crate::judge::book::{Book, CallPage, CallPhase, Phase, RequestPage, Tries, Truth};
+use crate::policy::ledger::Amount;
+use crate::sim::{RouteFact, Scripted};
+use crate::units::{CallId, CredentialId, RequestId, RouteId, Timestamp};
+
+/// A call that an upstream took, with what the book says of it: looked up once, for all laws and others.
+#[derive(Clone, Copy)]
+pub(in crate::judge) struct Begun<'b> {
+    pub(in crate::judge) call: CallId,
+    pub(in crate::judge) request: RequestId,
+    pub(in crate::judge) route: RouteId,
+    pub(in crate::judge) credential: CredentialId,
+    pub(super) scripted: Scripted,
+    pub(super) at: Timestamp,
+    /// Its request.
+    pub(in crate::judge) page: Option<&'b RequestPage>,
+    /// The route as it truly is.
+    pub(in crate::judge) fact: Option<&'b RouteFact>,
+    /// What is true of the route for the request.
+    pub(in crate::judge) truth: Truth,
+    /// What the request did on the route.
+    pub(super) tries: Tries,
+    /// The most it can cost and use.
+    pub(in crate::judge) worst_case: Amount,
+    /// What the gateway announced in this slot.
+    pub(super) announced: Option<&'b CallPage>,
+}
+
+impl<'b> Begun<'b> {
+    /// Looks up what the book says of a call.
+    #[inline]
+    pub(in crate::judge) fn new(
+        book: &'b Book<'_>,
+        at: Timestamp,
+        (call, request): (CallId, RequestId),
+        (route, credential): (RouteId, CredentialId),
+        scripted: Scripted,
+    ) -> Begun<'b> {
+        let (page, truth) = (book.request(request), book.truth(request, route));
+        let tokens = page.map_or(0, |page| page.estimate);
+        Begun {
+            call,
+            request,
+            route,
+            credential,
+            scripted,
+            at,
+            page,
+            fact: book.route(route),
+            truth,
+            tries: book.tried(request, route),
+            worst_case: Amount { money: truth.worst_case, tokens },
+            announced: book.call(call).filter(|page| page.phase == CallPhase::Asked),
+        }
+    }
+
+    /// Until when a response to its request asked for this route to be left alone.
+    pub(in crate::judge) fn own_hint(&self) -> Timestamp {
+        self.tries.hint
+    }
+
+    /// Whether it is a call as nearly all are, against which nobody can say anything: announced as it is, the only one
+    /// of a request that waits for it, to an open route that may be used, for money that is there.
+    #[inline]
+    pub(in crate::judge) fn is_usual(&self, book: &Book<'_>) -> bool {
+        let (Some(page), Some(fact), Some(announced)) = (self.page, self.fact, self.announced) else {
+            return false;
+        };
+        let limits = &book.facts.limits;
+        let is_wanted = page.phase == Phase::Open
+            && page.effect == SideEffect::None
+            && page.terminal.is_none()
+            && page.committed.is_none()
+            && page.attempts < limits.attempts_max
+            && page.legs < limits.legs_max;
+        let is_announced = announced.request == self.request
+            && announced.route == self.route
+            && announced.credential == self.credential
+            && announced.reserved == Some(self.worst_case);
+        is_wanted
+            && is_announced
+            && self.scripted == Scripted::Foreseen
+            && self.truth.reasons.is_empty()
+            && fact.pool.contains(&self.credential)
+            && self.own_hint() <= self.at
+            && book.is_undisturbed(self.at)
+            && book.affords(self.page, self.worst_case, self.at)
+    }
+}
