@@ -4,7 +4,7 @@
 use super::Judge;
 use super::book::{Age, Book, Ended, Moment, Phase};
 use super::findings::Findings;
-use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed};
+use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
 use super::metrics::Metrics;
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
@@ -186,8 +186,14 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn ended(&mut self, entry: Moment, call: CallId, ended: &Ended, receipt: &Receipt) {
-        self.laws.ended(&self.book, entry, call, ended.truth);
-        let Some(page) = self.book.call(call) else { return };
+        let Some(page) = self.book.call(call) else {
+            return self.laws.ended(&self.book, entry, call, ended.truth);
+        };
+        if usual::is_ended(&self.book, entry.at, (call, page), ended.truth) {
+            self.usually.pass(Usual::Ended, |laws| laws.ended(&self.book, entry, call, ended.truth));
+        } else {
+            self.laws.ended(&self.book, entry, call, ended.truth);
+        }
         let invoice = page.read(ended.truth, receipt);
         self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
         self.findings.billed(&self.book, entry, page, &invoice);
@@ -238,19 +244,31 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn closed(&mut self, entry: Moment, request: RequestId, spent: Money) {
-        self.laws.closed(&self.book, entry, request, spent);
+        if usual::is_closed(&self.book, request, spent) {
+            self.usually.pass(Usual::Closed, |laws| laws.closed(&self.book, entry, request, spent));
+        } else {
+            self.laws.closed(&self.book, entry, request, spent);
+        }
         self.book.go_to(request, Phase::Closed);
     }
 
     #[inline(never)]
     fn called(&mut self, entry: Moment, call: &Call) {
-        self.laws.called(&self.book, entry, call);
+        if usual::is_called(&self.book, entry.at, call) {
+            self.usually.pass(Usual::Called, |laws| laws.called(&self.book, entry, call));
+        } else {
+            self.laws.called(&self.book, entry, call);
+        }
         self.book.ask(call);
     }
 
     #[inline(never)]
     fn replied(&mut self, entry: Moment, reply: &Reply) {
-        self.laws.replied(&self.book, entry, reply);
+        if usual::is_replied(&self.book, reply) {
+            self.usually.pass(Usual::Replied, |laws| laws.replied(&self.book, entry, reply));
+        } else {
+            self.laws.replied(&self.book, entry, reply);
+        }
         self.metrics.replied(&self.book, reply);
         self.book.go_to(reply.request, Phase::Replied);
     }
@@ -319,7 +337,12 @@ impl Chamber<'_> {
     fn signalled(&mut self, entry: Moment, told: &Told) {
         let age = self.book.call(told.call).map_or(Age::Fresh, |page| self.book.age(page));
         let reckoned = self.book.reckon(entry, told.call, told.class);
-        self.laws.signalled(&self.book, entry, (told, age), reckoned);
+        if usual::is_signalled(&self.book, (told, age), reckoned) {
+            self.usually
+                .pass(Usual::Signalled, |laws| laws.signalled(&self.book, entry, (told, age), reckoned));
+        } else {
+            self.laws.signalled(&self.book, entry, (told, age), reckoned);
+        }
         if told.signal == Signal::Bad {
             self.findings.signalled_bad(&self.book, entry, told.call);
         }
@@ -364,7 +387,12 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn settled(&mut self, entry: Moment, call: CallId, basis: Basis, settlement: &Settlement) {
-        self.laws.settled(&self.book, entry, call, basis, settlement);
+        if usual::is_settled(&self.book, call, basis, settlement) {
+            self.usually
+                .pass(Usual::Settled, |laws| laws.settled(&self.book, entry, call, basis, settlement));
+        } else {
+            self.laws.settled(&self.book, entry, call, basis, settlement);
+        }
         self.book.book_in(call, basis);
     }
 

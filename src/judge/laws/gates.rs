@@ -2,7 +2,7 @@
 
 use super::{Begun, Ruling};
 use crate::gateway::Freshness;
-use crate::judge::book::{Age, Book, Late, Moment, Stimulus};
+use crate::judge::book::{Age, Book, Late, Moment, Reckoned, Stimulus};
 use crate::policy::cooldown::Bench;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
@@ -20,6 +20,14 @@ pub(in crate::judge) struct Told {
     pub(in crate::judge) standing: Freshness,
     pub(in crate::judge) breaker_failures: u32,
     pub(in crate::judge) health_failures: u32,
+}
+
+impl Told {
+    /// What is told of the result, apart from whose it is.
+    pub(super) const fn reckoned(&self) -> Reckoned {
+        let Told { class, signal, standing, breaker_failures, health_failures, .. } = *self;
+        Reckoned { class, signal, standing, breaker_failures, health_failures }
+    }
 }
 
 pub(super) fn no_call_inside_bench(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {

@@ -19,7 +19,7 @@ mod sleeps;
 mod stack;
 mod status;
 mod timers;
-mod usual;
+pub(super) mod usual;
 mod waits;
 
 pub(super) use begun::Begun;
@@ -143,6 +143,8 @@ impl Laws {
     }
 
     /// An upstream took a call.
+    #[cold]
+    #[inline(never)]
     pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: &Begun<'_>) {
         self.rule(Law::AttemptsWithinBudget, entry, calls::attempts_within_budget(book, begun));
         self.rule(Law::LegsWithinLimit, entry, legs::legs_within_limit(book, begun));
@@ -181,6 +183,8 @@ impl Laws {
     }
 
     /// A call is over and billed.
+    #[cold]
+    #[inline(never)]
     pub(super) fn ended(&mut self, book: &Book<'_>, entry: Moment, call: CallId, truth: Option<Class>) {
         self.rule(Law::EachCallEndsOnce, entry, calls::is_in_flight(book, call));
         self.rule(Law::TerminalStops, entry, calls::meets_terminal(truth));
@@ -225,6 +229,8 @@ impl Laws {
     }
 
     /// It called an upstream.
+    #[cold]
+    #[inline(never)]
     pub(super) fn called(&mut self, book: &Book<'_>, entry: Moment, call: &Call) {
         self.rule(Law::EachCallEndsOnce, entry, calls::slot_is_free(book, call.call));
         self.rule(Law::EveryCallIsAnnounced, entry, calls::is_as_chosen(book, entry.at, call));
@@ -236,6 +242,8 @@ impl Laws {
     }
 
     /// It answered the caller.
+    #[cold]
+    #[inline(never)]
     pub(super) fn replied(&mut self, book: &Book<'_>, entry: Moment, reply: &Reply) {
         self.rule(Law::OneReplyOneClose, entry, replies::is_open(book, reply));
         self.rule(Law::ReplyWithinDeadline, entry, replies::reply_within_deadline(book, reply));
@@ -248,6 +256,8 @@ impl Laws {
     }
 
     /// The last bill of a request is in.
+    #[cold]
+    #[inline(never)]
     pub(super) fn closed(&mut self, book: &Book<'_>, entry: Moment, request: RequestId, spent: Money) {
         self.rule(Law::OneReplyOneClose, entry, replies::closes_last(book, request));
         self.rule(Law::BooksBalance, entry, money::closes_at_the_sum(book, request, spent));
@@ -256,6 +266,8 @@ impl Laws {
     }
 
     /// A call's cost is final, or assumed.
+    #[cold]
+    #[inline(never)]
     pub(super) fn settled(
         &mut self,
         book: &Book<'_>,
@@ -290,6 +302,8 @@ impl Laws {
     }
 
     /// The gateway says what a result says about health.
+    #[cold]
+    #[inline(never)]
     pub(super) fn signalled(
         &mut self,
         book: &Book<'_>,

@@ -30,13 +30,7 @@ pub(super) fn is_read_as_written(book: &Book<'_>, call: CallId, diagnosis: &Diag
 pub(super) fn is_told_as_it_was(book: &Book<'_>, told: &Told, reckoned: Option<Reckoned>) -> Ruling {
     let page = book.call(told.call);
     let fact = page.and_then(|page| book.route(page.route));
-    let is_right = reckoned.is_some_and(|truth| {
-        truth.class == told.class
-            && truth.signal == told.signal
-            && truth.standing == told.standing
-            && truth.breaker_failures == told.breaker_failures
-            && truth.health_failures == told.health_failures
-    });
+    let is_right = reckoned == Some(told.reckoned());
     if is_right && fact.is_some_and(|fact| fact.breaker == told.breaker && fact.health == told.health) {
         return Ruling::Held;
     }
@@ -56,8 +50,7 @@ pub(super) fn is_told_as_it_was(book: &Book<'_>, told: &Told, reckoned: Option<R
                 "{class}, {signal}, {standing}, failures at the breaker {breaker}, for the health {health}"
             )
         };
-        let Told { class, signal, standing, breaker_failures, health_failures, .. } = *told;
-        let said = Reckoned { class, signal, standing, breaker_failures, health_failures };
+        let said = told.reckoned();
         if said == truth {
             return format!("a result of {whose} is told to the breaker or the health of another");
         }

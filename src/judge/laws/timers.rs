@@ -119,17 +119,23 @@ pub(super) fn is_timed_out(book: &Book<'_>, call: CallId, class: Class) -> Rulin
     })
 }
 
-/// A call that is wanted shows a sign of life before its timeouts are over.
-pub(super) fn is_in_time(book: &Book<'_>, at: Timestamp, call: CallId) -> Ruling {
-    let Some(page) = book.call(call).filter(|page| page.is_wanted()) else { return Ruling::Silent };
+/// Until when a call may show no sign of life.
+pub(super) fn patience(book: &Book<'_>, page: &CallPage) -> Timestamp {
     let timeouts = book.facts.timeouts(page.route);
     let end = |timeout: Option<Duration>| timeout.map_or(Timestamp::MAX, |timeout| page.begun.after(timeout));
-    let mut due = end(timeouts.attempt);
+    let due = end(timeouts.attempt);
     if timeouts.first_byte.is_some()
         && book.request_of(page).is_some_and(|request| awaits_first_byte(page, request))
     {
-        due = due.min(end(timeouts.first_byte));
+        return due.min(end(timeouts.first_byte));
     }
+    due
+}
+
+/// A call that is wanted shows a sign of life before its timeouts are over.
+pub(super) fn is_in_time(book: &Book<'_>, at: Timestamp, call: CallId) -> Ruling {
+    let Some(page) = book.call(call).filter(|page| page.is_wanted()) else { return Ruling::Silent };
+    let due = patience(book, page);
     if at <= due {
         return Ruling::Silent;
     }

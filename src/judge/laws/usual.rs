@@ -1,23 +1,51 @@
 //! What nearly all entries are: as usual. A glance tells it, and such an entry counts for all its laws at once. Of any other
 //! each law says for itself what it finds.
 
-use super::{Law, Laws};
+use super::gates::Told;
+use super::replies::Reply;
+use super::{Law, Laws, timers};
+use crate::gateway::{Basis, Call, Delivery, Outcome, Role};
+use crate::judge::book::{Age, Book, CallPage, CallPhase, Charge, Phase, Reckoned};
+use crate::policy::ledger::Settlement;
+use crate::policy::taxonomy::Class;
+use crate::units::{CallId, Money, RequestId, Timestamp};
 
 /// An entry as usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(in crate::judge) enum Usual {
+    /// The gateway called an upstream.
+    Called,
     /// An upstream took a call.
     Begun,
+    /// A call is over.
+    Ended,
+    /// The gateway said what a result says about health.
+    Signalled,
+    /// The cost of a call is final.
+    Settled,
+    /// The caller has its answer.
+    Replied,
+    /// The last bill of a request is in.
+    Closed,
 }
 
 impl Usual {
     /// All of them.
-    pub(super) const ALL: [Usual; 1] = [Usual::Begun];
+    pub(super) const ALL: [Usual; 7] = [
+        Usual::Called,
+        Usual::Begun,
+        Usual::Ended,
+        Usual::Signalled,
+        Usual::Settled,
+        Usual::Replied,
+        Usual::Closed,
+    ];
 
     /// The laws that hold of it; the others of its kind do not speak of it.
     const fn held(self) -> &'static [Law] {
         match self {
+            Usual::Called => &[Law::EveryCallIsAnnounced],
             Usual::Begun => &[
                 Law::AttemptsWithinBudget,
                 Law::LegsWithinLimit,
@@ -27,6 +55,16 @@ impl Usual {
                 Law::EligibleOnly,
                 Law::ScriptRespected,
             ],
+            Usual::Ended => &[Law::EachCallEndsOnce, Law::EarliestAnswerWins],
+            Usual::Signalled => &[Law::ResultsAreToldAsTheyWere],
+            Usual::Settled => &[Law::BooksBalance],
+            Usual::Replied => &[
+                Law::OneReplyOneClose,
+                Law::ReplyWithinDeadline,
+                Law::OutcomeIsTrue,
+                Law::EarliestAnswerWins,
+            ],
+            Usual::Closed => &[Law::OneReplyOneClose, Law::BooksBalance],
         }
     }
 
@@ -60,4 +98,91 @@ impl Usually {
             usual.held().iter().for_each(|law| laws.tallies[*law as usize].exercised += count);
         }
     }
+}
+
+/// Whether the gateway makes the first call of a request, to the route that it has just chosen.
+#[inline]
+pub(in crate::judge) fn is_called(book: &Book<'_>, at: Timestamp, call: &Call) -> bool {
+    let (Some(page), Some(fact)) = (book.request(call.request), book.route(call.route)) else { return false };
+    page.choice == Some((call.route, at))
+        && page.attempts == 0
+        && (call.nth, call.role) == (1, Role::Primary)
+        && call.breaker == fact.breaker
+        && page.terminal.is_none()
+        && book.run.terminal.is_none()
+        && book.call(call.call).is_none_or(|slot| slot.phase != CallPhase::Flying)
+}
+
+/// Whether a call that is wanted ends in time, and for a request that still waits for it.
+#[inline]
+pub(in crate::judge) fn is_ended(
+    book: &Book<'_>,
+    at: Timestamp,
+    (call, page): (CallId, &CallPage),
+    truth: Option<Class>,
+) -> bool {
+    let Some(request) = book.request_of(page) else { return false };
+    page.is_wanted()
+        && request.phase == Phase::Open
+        && request.committed.is_none_or(|(other, _)| other == call)
+        && !truth.is_some_and(Class::is_terminal)
+        && at <= timers::patience(book, page)
+}
+
+/// Whether a result that counts, and says something about health, is told as it must be.
+#[inline]
+pub(in crate::judge) fn is_signalled(
+    book: &Book<'_>,
+    (told, age): (&Told, Age),
+    reckoned: Option<Reckoned>,
+) -> bool {
+    let (Some(page), Some(truth)) = (book.call(told.call), reckoned) else { return false };
+    let is_of_its_route =
+        book.route(page.route).is_some_and(|fact| (fact.breaker, fact.health) == (told.breaker, told.health));
+    is_of_its_route && age == Age::Fresh && told.reckoned() == truth && page.neutral().is_none()
+}
+
+/// Whether a call is settled once, by its receipt, as it was set aside.
+#[inline]
+pub(in crate::judge) fn is_settled(
+    book: &Book<'_>,
+    call: CallId,
+    basis: Basis,
+    settlement: &Settlement,
+) -> bool {
+    book.call(call).is_some_and(|page| {
+        basis == Basis::Receipt
+            && page.charge == Charge::Open
+            && page.phase == CallPhase::Ended
+            && page.billed == Some(settlement.actual)
+            && page.reserved == Some(settlement.reserved)
+            && page.window == settlement.window
+    })
+}
+
+/// Whether a request that met nothing has the answer that just came.
+#[inline]
+pub(in crate::judge) fn is_replied(book: &Book<'_>, reply: &Reply) -> bool {
+    let (Some(page), Outcome::Answered { route }) = (book.request(reply.request), reply.outcome) else {
+        return false;
+    };
+    page.phase == Phase::Open
+        && page.answer.is_some_and(|first| (first.route, first.at) == (route, reply.at))
+        && page.attempts == reply.attempts
+        && reply.at <= page.deadline
+        && page.deadline.since(reply.at) == reply.left
+        && page.terminal.is_none()
+        && page.stop.is_none()
+        && page.hedges == 0
+        && page.committed.is_none()
+        && (page.visible.is_none() || page.delivery == Delivery::Whole)
+}
+
+/// Whether an answered request closes at the sum of its bills, with nothing left untold.
+#[inline]
+pub(in crate::judge) fn is_closed(book: &Book<'_>, request: RequestId, spent: Money) -> bool {
+    book.request(request).is_some_and(|page| {
+        let sum = page.account.billed().money.plus(page.account.held().money);
+        page.phase == Phase::Replied && page.unsettled == 0 && page.untold == 0 && spent == sum
+    })
 }
