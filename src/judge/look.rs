@@ -166,10 +166,10 @@ impl Chamber<'_> {
     ) {
         let begun = Begun::new(&self.book, entry.at, (call, request), (route, credential), scripted);
         if begun.is_usual(&self.book) {
-            self.usually.pass(Usual::Begun, |laws| laws.begun(&self.book, entry, &begun));
+            self.usually.pass(Usual::Begun, |laws| laws.begun(&self.book, entry, begun));
         } else {
-            self.laws.begun(&self.book, entry, &begun);
-            self.findings.begun(&self.book, entry, &begun);
+            self.laws.begun(&self.book, entry, begun);
+            self.findings.begun(&self.book, entry, begun);
         }
         self.metrics.begun(&begun);
         let (breaker, worst_case) = (begun.fact.map(|fact| fact.breaker), begun.worst_case);

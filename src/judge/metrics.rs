@@ -127,15 +127,17 @@ impl Metrics {
     /// An upstream took a call.
     pub(super) fn begun(&mut self, begun: &Begun<'_>) {
         let Some(page) = begun.page else { return };
-        let leaves = page.ways == Ways::One && page.first_route.is_some_and(|first| first != begun.route);
         if let Some(way) = self.ways.get_mut(begun.route.index()) {
             way.calls += 1;
         }
         let share = self.share(page.payer.tenant);
         share.attempts += 1;
-        share.retries += u64::from(page.attempts > 0 && page.legs == 0);
-        share.hedges += u64::from(page.legs > 0);
-        share.fell_back += u64::from(leaves);
+        if page.attempts > 0 {
+            let leaves = page.ways == Ways::One && page.first_route != Some(begun.route);
+            share.retries += u64::from(page.legs == 0);
+            share.hedges += u64::from(page.legs > 0);
+            share.fell_back += u64::from(leaves);
+        }
     }
 
     /// The first output of a call left the upstream.

@@ -52,7 +52,7 @@ pub struct Book<'a> {
     tasks: Vec<TaskPage>,
     /// The whole run.
     pub run: RunPage,
-    tenants: Vec<Account>,
+    tenants: Vec<TenantPage>,
     /// What calls cost that were approved after a terminal fault.
     approvals: Vec<Account>,
     breakers: Vec<BreakerPage>,
@@ -195,7 +195,6 @@ pub enum Passage {
 impl<'a> Book<'a> {
     /// An empty book, of the run of this seed.
     pub fn new(facts: &'a Catalog, seed: u64) -> Book<'a> {
-        let tenants = facts.tenants.iter().map(|tenant| Account::new(tenant.cap, tenant.window));
         Book {
             facts,
             requests: Vec::new(),
@@ -205,7 +204,7 @@ impl<'a> Book<'a> {
             truths: Vec::new(),
             tasks: TaskPage::groups(facts),
             run: RunPage::new(facts),
-            tenants: tenants.collect(),
+            tenants: TenantPage::all(facts),
             approvals: approvals::accounts(facts),
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
@@ -325,7 +324,7 @@ impl<'a> Book<'a> {
         }
         let Some(page) = page else { return true };
         let task = self.task(&page.payer).map(|task| &task.account);
-        let tenant = page.payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
+        let tenant = self.tenant(&page.payer).map(|tenant| &tenant.account);
         page.account.admits(wanted, at)
             && task.is_none_or(|account| account.admits(wanted, at))
             && self.approval_of(page).is_none_or(|account| account.admits(wanted, at))
@@ -343,8 +342,7 @@ impl<'a> Book<'a> {
 
     /// The number of the tenant's window at `at`, zero without a tenant.
     pub fn window(&self, payer: &Payer, at: Timestamp) -> u64 {
-        let tenant = payer.tenant.and_then(|tenant| self.tenants.get(tenant.index()));
-        tenant.map_or(0, |account| account.window(at))
+        self.tenant(payer).map_or(0, |tenant| tenant.account.window(at))
     }
 
     /// As [`Book::refusal`], but with nothing counted above its worst case.
@@ -362,7 +360,7 @@ impl<'a> Book<'a> {
             page.map(|page| (Level::Request, &page.account)),
             self.task(&payer).map(|task| (Level::Task, &task.account)),
             page.and_then(|page| self.approval_of(page)).map(|account| (Level::Approval, account)),
-            payer.tenant.and_then(|tenant| self.tenants.get(tenant.index())).map(|a| (Level::Tenant, a)),
+            self.tenant(&payer).map(|tenant| (Level::Tenant, &tenant.account)),
         ]
         .into_iter()
         .flatten()

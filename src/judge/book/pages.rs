@@ -152,6 +152,31 @@ impl RequestPage {
     }
 }
 
+impl RequestPage {
+    /// A call of it begins, which can cost and use so much. Another may begin beside it when the patience with it ends.
+    /// Tells whether the request needs it.
+    #[inline]
+    pub(super) fn begin(
+        &mut self,
+        route: RouteId,
+        worst_case: Amount,
+        (at, patience_ends): (Timestamp, Option<Timestamp>),
+    ) -> Leg {
+        let leg = if self.legs > 0 { Leg::Optional } else { Leg::Needed };
+        self.attempts += 1;
+        (self.last_begun, self.patience_ends) = (at, patience_ends);
+        self.hedges += u32::from(leg == Leg::Optional);
+        self.legs += 1;
+        self.unsettled += 1;
+        self.untold += 1;
+        self.account.hold(worst_case, at);
+        if *self.first_route.get_or_insert(route) != route {
+            self.ways = Ways::Several;
+        }
+        leg
+    }
+}
+
 /// Whether a request stayed on its first route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ways {

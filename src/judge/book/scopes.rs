@@ -4,8 +4,9 @@
 use super::{Account, Book, CallPhase, Fault, Place, RequestPage};
 use crate::gateway::{FuseKind, FuseScope, Payer};
 use crate::policy::fuse::Repeats;
-use crate::sim::{Catalog, Limits, TaskName};
-use crate::units::{CallId, CredentialId, ProjectId, RequestId, RouteId, TaskId};
+use crate::policy::ledger::Amount;
+use crate::sim::{Catalog, Limits, TaskName, TenantFact};
+use crate::units::{CallId, CredentialId, ProjectId, RequestId, RouteId, TaskId, Timestamp};
 
 /// A task.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,15 @@ pub struct TaskPage {
     pub blown: Option<FuseKind>,
     /// Whether requests of it may come.
     pub is_open: bool,
+}
+
+/// A tenant.
+#[derive(Clone, Copy, Debug)]
+pub struct TenantPage {
+    /// Its account.
+    pub account: Account,
+    /// Slots that its calls take.
+    pub legs: u32,
 }
 
 /// Calls of a task in a row.
@@ -85,9 +95,8 @@ pub struct RunPage {
     pub terminal: Option<Fault>,
     /// For each project the first, if such a fault stops the account.
     accounts: Vec<Option<Fault>>,
-    /// Slots taken on each route, and for each tenant.
+    /// Slots taken on each route.
     routes: Vec<u32>,
-    tenants: Vec<u32>,
 }
 
 /// Whether requests stop each other by nothing but money.
@@ -114,6 +123,15 @@ impl TaskPage {
     }
 }
 
+impl TenantPage {
+    /// One a tenant.
+    pub(super) fn all(facts: &Catalog) -> Vec<TenantPage> {
+        let page =
+            |tenant: &TenantFact| TenantPage { account: Account::new(tenant.cap, tenant.window), legs: 0 };
+        facts.tenants.iter().map(page).collect()
+    }
+}
+
 impl RunPage {
     pub(super) fn new(facts: &Catalog) -> RunPage {
         RunPage {
@@ -123,7 +141,6 @@ impl RunPage {
             terminal: None,
             accounts: vec![None; facts.projects.len()],
             routes: vec![0; facts.routes.len()],
-            tenants: vec![0; facts.tenants.len()],
         }
     }
 }
@@ -161,6 +178,11 @@ impl Book<'_> {
         self.tasks.get_mut(payer.task?.id.index())
     }
 
+    /// The tenant of a payer.
+    pub fn tenant(&self, payer: &Payer) -> Option<&TenantPage> {
+        self.tenants.get(payer.tenant?.index())
+    }
+
     /// Slots taken on a route.
     pub fn legs_on(&self, route: RouteId) -> u32 {
         self.run.routes.get(route.index()).copied().unwrap_or(0)
@@ -168,7 +190,7 @@ impl Book<'_> {
 
     /// Slots taken for the tenant of a payer.
     pub fn legs_for_tenant(&self, payer: &Payer) -> u32 {
-        payer.tenant.and_then(|tenant| self.run.tenants.get(tenant.index())).copied().unwrap_or(0)
+        self.tenant(payer).map_or(0, |tenant| tenant.legs)
     }
 
     /// Whether no slot is free for another call of this payer, whatever the route.
@@ -204,20 +226,31 @@ impl Book<'_> {
         }
     }
 
-    /// A call that asks this takes its slots and is counted. Tells which user of its slot the task is.
-    pub(super) fn count(&mut self, payer: &Payer, content: Option<u64>, route: RouteId) -> u32 {
+    /// A call of this payer that asks this takes its slots, is counted, and stands against the accounts of several at its
+    /// worst. Tells which user of its slot the task is, and the tenant's window.
+    pub(super) fn count(
+        &mut self,
+        payer: &Payer,
+        content: Option<u64>,
+        (route, worst_case, at): (RouteId, Amount, Timestamp),
+    ) -> (u32, u64) {
         self.run.calls += 1;
         if let Some(legs) = self.run.routes.get_mut(route.index()) {
             *legs += 1;
         }
-        if let Some(legs) = payer.tenant.and_then(|tenant| self.run.tenants.get_mut(tenant.index())) {
-            *legs += 1;
+        let mut window = 0;
+        if let Some(tenant) = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
+            tenant.legs += 1;
+            window = tenant.account.hold(worst_case, at);
         }
-        let Some(task) = self.task_mut(payer) else { return 0 };
+        let Some(task) = payer.task.and_then(|task| self.tasks.get_mut(task.id.index())) else {
+            return (0, window);
+        };
+        task.account.hold(worst_case, at);
         task.calls += 1;
         task.legs += 1;
         (task.row.identical, task.row.content) = (task.row.with(content), content);
-        task.serial
+        (task.serial, window)
     }
 
     /// A call that was still wanted was answered, or it failed: the gateway is told.
@@ -241,8 +274,8 @@ impl Book<'_> {
         if let Some(legs) = self.run.routes.get_mut(route.index()) {
             *legs -= 1;
         }
-        if let Some(legs) = payer.tenant.and_then(|tenant| self.run.tenants.get_mut(tenant.index())) {
-            *legs -= 1;
+        if let Some(tenant) = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
+            tenant.legs -= 1;
         }
         if let Some(task) = self.task_mut(&payer).filter(|task| task.serial == serial) {
             task.legs -= 1;

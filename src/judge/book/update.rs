@@ -219,41 +219,33 @@ impl Book<'_> {
         let patience_ends = self.patience(entry.at, route);
         let Some(page) = self.requests.get_mut(request.index()) else { return entrance };
         page.approved = page.approved.or(approval.map(|_| route));
-        let leg = if page.legs > 0 { Leg::Optional } else { Leg::Needed };
-        page.attempts += 1;
-        (page.last_begun, page.patience_ends) = (entry.at, patience_ends);
-        page.hedges += u32::from(leg == Leg::Optional);
-        page.legs += 1;
-        page.unsettled += 1;
-        page.untold += 1;
-        page.account.hold(worst_case, entry.at);
-        if *page.first_route.get_or_insert(route) != route {
-            page.ways = Ways::Several;
-        }
-        let (serial, name, payer, content) = (page.serial, page.name, page.payer, page.content);
-        if let Some(task) = self.task_mut(&payer) {
-            task.account.hold(worst_case, entry.at);
-        }
+        let (payer, content) = (page.payer, page.content);
+        let leg = page.begin(route, worst_case, (entry.at, patience_ends));
         if let Some(at) = approval {
             self.approvals[at].hold(worst_case, entry.at);
         }
-        let task_serial = self.count(&payer, content, route);
-        let tenant = payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index()));
-        let window = tenant.map_or(0, |account| account.hold(worst_case, entry.at));
+        let (task_serial, window) = self.count(&payer, content, (route, worst_case, entry.at));
         if let Some(tries) = self.tries.get_mut(request.index() * self.facts.routes.len() + route.index()) {
             tries.begun += 1;
         }
         let (breaker_moves, probe) = breaker.map_or((0, None), |breaker| self.probe(breaker));
-        let slot = self.call_slot(call);
-        if slot.phase != CallPhase::Asked || slot.request != request {
-            *slot = CallPage { request, serial, name, payer, ..CallPage::VACANT };
+        if self.call(call).is_none_or(|slot| slot.phase != CallPhase::Asked || slot.request != request) {
+            self.begin_unasked(call, request);
         }
+        let slot = &mut self.calls[call.index()];
         slot.phase = CallPhase::Flying;
         (slot.route, slot.credential, slot.begun, slot.leg) = (route, credential, entry.at, leg);
         (slot.slot, slot.task_serial, slot.breaker_moves) = (Slot::Taken, task_serial, breaker_moves);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
         (slot.era, slot.approval) = (era, approval);
         entrance
+    }
+
+    /// An upstream took a call for which nobody asked.
+    #[cold]
+    fn begin_unasked(&mut self, call: CallId, request: RequestId) {
+        let RequestPage { serial, name, payer, .. } = self.requests[request.index()];
+        *self.call_slot(call) = CallPage { request, serial, name, payer, ..CallPage::VACANT };
     }
 
     /// How often a breaker has moved; and if it is half-open, as which probe of it a call begins.
@@ -366,8 +358,8 @@ impl Book<'_> {
         if let Some(at) = page.approval {
             self.approvals[at].settle(0, page.worst_case, billed);
         }
-        if let Some(account) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
-            account.settle(page.window, page.worst_case, billed);
+        if let Some(tenant) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
+            tenant.account.settle(page.window, page.worst_case, billed);
         }
     }
 
