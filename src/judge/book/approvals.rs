@@ -32,9 +32,11 @@ impl Book<'_> {
     }
 
     /// The approval for a call on this route, by position.
-    pub(super) fn approving(&self, page: &RequestPage, route: RouteId) -> Option<usize> {
-        let at = if self.approvals.is_empty() { None } else { self.approval_at(page) };
-        at.filter(|at| self.facts.approvals[*at].route == route)
+    #[inline]
+    pub(super) fn approving(&self, id: RequestId, route: RouteId) -> Option<u16> {
+        let page = self.request(id).filter(|_| !self.approvals.is_empty())?;
+        let at = self.approval_at(page).filter(|at| self.facts.approvals[*at].route == route)?;
+        Some(at as u16)
     }
 
     /// The approval for a request, by position: for the fault of its own that ends it, or else for that of the run. What

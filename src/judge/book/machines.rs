@@ -110,11 +110,21 @@ impl Machines {
 
     /// A call begins that was told by this generation of its breaker.
     pub(super) fn admit(&mut self, at: Timestamp, id: BreakerId, generation: u32) -> (Option<Era>, Entrance) {
-        let announced = self.announced.take();
         let Some(breaker) = self.breakers.get_mut(id.index()) else {
+            let announced = self.announced.take();
             let is_right = announced.is_none() && generation == 0;
             return (None, if is_right { Entrance::Right } else { Entrance::OfGeneration(0) });
         };
+        if breaker.is_closed() && self.announced.is_none() {
+            let _ = breaker.admit(at); // it lets every call through, and does not move
+            let era = breaker.era(at);
+            let is_right = era.generation() == generation;
+            return (
+                Some(era),
+                if is_right { Entrance::Right } else { Entrance::OfGeneration(era.generation()) },
+            );
+        }
+        let announced = self.announced.take();
         let (admission, moved) = breaker.admit(at);
         let era = breaker.era(at);
         self.turn(moved);

@@ -336,7 +336,7 @@ pub struct CallPage {
     /// The tenant's window that it is charged to.
     pub window: u64,
     /// The approval that it is charged to, by position.
-    pub approval: Option<usize>,
+    pub approval: Option<u16>,
     /// What the gateway set aside for it.
     pub reserved: Option<Amount>,
     /// Whether the gateway's books have an amount for it.

@@ -210,26 +210,28 @@ impl Book<'_> {
         breaker: Option<BreakerId>,
         worst_case: Amount,
     ) -> Entrance {
-        let approval = self.request(request).and_then(|page| self.approving(page, route));
-        let generation = self.call(call).map_or(0, |page| page.generation);
+        let approval = self.approving(request, route);
+        let slot = self.calls.get(call.index());
+        let generation = slot.map_or(0, |slot| slot.generation);
+        let is_asked = slot.is_some_and(|slot| slot.phase == CallPhase::Asked && slot.request == request);
         let (era, entrance) = match breaker {
             Some(breaker) => self.machines.admit(entry.at, breaker, generation),
             None => (None, Entrance::Right),
         };
         let patience_ends = self.patience(entry.at, route);
         let Some(page) = self.requests.get_mut(request.index()) else { return entrance };
-        page.approved = page.approved.or(approval.map(|_| route));
+        if let Some(at) = approval {
+            page.approved.get_or_insert(route);
+            self.approvals[usize::from(at)].hold(worst_case, entry.at);
+        }
         let (payer, content) = (page.payer, page.content);
         let leg = page.begin(route, worst_case, (entry.at, patience_ends));
-        if let Some(at) = approval {
-            self.approvals[at].hold(worst_case, entry.at);
-        }
         let (task_serial, window) = self.count(&payer, content, (route, worst_case, entry.at));
         if let Some(tries) = self.tries.get_mut(request.index() * self.facts.routes.len() + route.index()) {
             tries.begun += 1;
         }
         let (breaker_moves, probe) = breaker.map_or((0, None), |breaker| self.probe(breaker));
-        if self.call(call).is_none_or(|slot| slot.phase != CallPhase::Asked || slot.request != request) {
+        if !is_asked {
             self.begin_unasked(call, request);
         }
         let slot = &mut self.calls[call.index()];
@@ -356,7 +358,7 @@ impl Book<'_> {
             task.account.settle(0, page.worst_case, billed);
         }
         if let Some(at) = page.approval {
-            self.approvals[at].settle(0, page.worst_case, billed);
+            self.approvals[usize::from(at)].settle(0, page.worst_case, billed);
         }
         if let Some(tenant) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
             tenant.account.settle(page.window, page.worst_case, billed);
