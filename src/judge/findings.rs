@@ -173,7 +173,17 @@ impl Findings {
     }
 
     /// A call is over and billed.
+    #[inline]
     pub(super) fn billed(&mut self, book: &Book<'_>, entry: Moment, page: &CallPage, invoice: &Invoice) {
+        if invoice.worth != Worth::Used || invoice.billed.money > page.worst_case.money {
+            self.billed_in_vain(book, entry, page, invoice);
+        }
+    }
+
+    /// A call is billed that gave no answer, or more than was quoted.
+    #[cold]
+    #[inline(never)]
+    fn billed_in_vain(&mut self, book: &Book<'_>, entry: Moment, page: &CallPage, invoice: &Invoice) {
         let (bill, wasted, worst) = (invoice.billed.money, invoice.wasted(), page.worst_case.money);
         let over = bill.minus(worst);
         let who = || (book.name(page.name), book.route_name(page.route));

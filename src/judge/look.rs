@@ -197,7 +197,7 @@ impl Chamber<'_> {
         let invoice = page.read(ended.truth, receipt);
         self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
         self.findings.billed(&self.book, entry, page, &invoice);
-        self.book.end(entry, call, ended, receipt, invoice.billed);
+        self.book.end(entry, call, ended, receipt, &invoice);
     }
 
     #[inline(never)]

@@ -159,7 +159,7 @@ impl Metrics {
         let billed = invoice.billed.money;
         let is_stopped = page.stopped.is_some();
         if let Some(way) = self.ways.get_mut(page.route.index()) {
-            way.billed(billed, Some(page.length(now)).filter(|_| !is_stopped));
+            way.billed(billed, if is_stopped { None } else { Some(now.since(page.begun)) });
         }
         let share = self.share(page.payer.tenant);
         if is_stopped {
@@ -171,8 +171,9 @@ impl Metrics {
             share.probes_failed += u64::from(ended.truth.is_some());
         }
         share.cost.add(billed);
-        share.overbilled.add(billed.minus(page.worst_case.money));
-        share.paid_without_answer.add(invoice.wasted());
+        if billed > page.worst_case.money {
+            share.overbilled.add(billed.minus(page.worst_case.money));
+        }
         match invoice.worth {
             Worth::Used => {
                 share.useful.add(billed);
@@ -180,8 +181,11 @@ impl Metrics {
                     share.hedge_winner_tokens += invoice.billed.tokens;
                 }
             }
-            Worth::Lost => share.waste(invoice.billed, page.length(now)),
-            Worth::Wasted => {}
+            Worth::Lost => {
+                share.paid_without_answer.add(billed);
+                share.waste(invoice.billed, page.length(now));
+            }
+            Worth::Wasted => share.paid_without_answer.add(billed),
         }
     }
 

@@ -14,12 +14,20 @@ impl Histogram {
     /// Counts `value` once. Allocates only when the value is larger than any before it.
     pub fn record(&mut self, value: u64) {
         let at = bucket(value);
-        if at >= self.counts.len() {
-            self.counts.resize(at + 1, 0);
+        match self.counts.get_mut(at) {
+            Some(count) => *count += 1,
+            None => self.grow(at),
         }
-        self.counts[at] += 1;
         self.total += 1;
         self.max = self.max.max(value);
+    }
+
+    /// Counts the first value that is larger than any before it.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, at: usize) {
+        self.counts.resize(at, 0);
+        self.counts.push(1);
     }
 
     /// How many values were counted.

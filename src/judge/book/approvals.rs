@@ -22,19 +22,23 @@ impl Book<'_> {
 
     /// The account of what is approved.
     pub fn approval_account(&self, approval: &Approval) -> Option<&Account> {
-        self.approvals.get(self.approval_for(approval.on)?)
+        self.shared.approvals.get(self.approval_for(approval.on)?)
     }
 
     /// The account that a call of this request would be charged to besides, because it needs an approval.
     #[inline]
     pub(super) fn approval_of(&self, page: &RequestPage) -> Option<&Account> {
-        if self.approvals.is_empty() { None } else { self.approvals.get(self.approval_at(page)?) }
+        if self.shared.approvals.is_empty() {
+            None
+        } else {
+            self.shared.approvals.get(self.approval_at(page)?)
+        }
     }
 
     /// The approval for a call on this route, by position.
     #[inline]
     pub(super) fn approving(&self, id: RequestId, route: RouteId) -> Option<u16> {
-        let page = self.request(id).filter(|_| !self.approvals.is_empty())?;
+        let page = self.request(id).filter(|_| !self.shared.approvals.is_empty())?;
         let at = self.approval_at(page).filter(|at| self.facts.approvals[*at].route == route)?;
         Some(at as u16)
     }

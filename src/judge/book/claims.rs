@@ -193,7 +193,7 @@ impl Book<'_> {
                     request.unsettled = request.unsettled.saturating_sub(1);
                 }
                 if page.stopped.is_some() {
-                    self.vacate(call);
+                    self.shared.vacate(page);
                 }
             }
         }

@@ -15,6 +15,7 @@ mod money;
 mod names;
 mod pages;
 mod scopes;
+mod shared;
 mod status;
 mod update;
 mod waiting;
@@ -27,6 +28,8 @@ pub use machines::{Entrance, Machines, Reckoned};
 pub use money::{Account, Refusal};
 pub use pages::*;
 pub use scopes::*;
+use shared::Shared;
+pub use shared::{Row, Slot, TaskPage, TenantPage};
 pub use waiting::{InVain, Place, Setback};
 
 use crate::gateway::{FuseScope, Payer, Status};
@@ -49,12 +52,9 @@ pub struct Book<'a> {
     tries: Vec<Tries>,
     /// What is true of each route for each request: a row a request slot.
     truths: Vec<Truth>,
-    tasks: Vec<TaskPage>,
+    shared: Shared,
     /// The whole run.
     pub run: RunPage,
-    tenants: Vec<TenantPage>,
-    /// What calls cost that were approved after a terminal fault.
-    approvals: Vec<Account>,
     breakers: Vec<BreakerPage>,
     /// How many of them may refuse a call.
     ajar: u32,
@@ -202,10 +202,8 @@ impl<'a> Book<'a> {
             calls: Vec::new(),
             tries: Vec::new(),
             truths: Vec::new(),
-            tasks: TaskPage::groups(facts),
+            shared: Shared::new(facts),
             run: RunPage::new(facts),
-            tenants: TenantPage::all(facts),
-            approvals: approvals::accounts(facts),
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
@@ -222,7 +220,7 @@ impl<'a> Book<'a> {
             arrivals: 0,
             merit: merits::Merit::new(facts, seed),
             calls_per_route_least: facts.calls_per_route_least(),
-            are_apart: scopes::are_apart(&facts.limits),
+            are_apart: shared::are_apart(&facts.limits),
         }
     }
 

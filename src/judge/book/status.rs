@@ -29,10 +29,10 @@ impl Book<'_> {
             self.fuses_of(task, page, &mut all);
             self.purse_at(at, Purse::Task(task), &page.account, &mut all);
         }
-        for (tenant, page) in self.tenants.iter().enumerate() {
+        for (tenant, page) in self.shared.tenants.iter().enumerate() {
             self.purse_at(at, Purse::Tenant(TenantId(tenant as u16)), &page.account, &mut all);
         }
-        for (approval, account) in self.approvals.iter().enumerate() {
+        for (approval, account) in self.shared.approvals.iter().enumerate() {
             self.purse_at(at, Purse::Approval(approval as u16), account, &mut all);
         }
         all.reverse();

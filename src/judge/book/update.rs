@@ -2,6 +2,7 @@
 
 use super::constraints::violated;
 use super::cooldowns::concerned;
+use super::shared::Mark;
 use super::*;
 use crate::gateway::{Answer, Command, Receipt, Request, Wait};
 use crate::policy::cooldown::Bench;
@@ -134,8 +135,7 @@ impl Book<'_> {
         let fault =
             Fault { class, code: None, route: page.route, leg: page.leg, seq: entry.seq, at: entry.at };
         let (request, serial, route) = (page.request, page.serial, page.route);
-        let (payer, task) = (page.payer, page.task_serial);
-        self.mark(&payer, task, Mark::Failed);
+        self.shared.mark(page, Mark::Failed);
         self.fail(request, serial, fault, 1);
         self.set_back((request, serial), Setback { route, class, hint: None, at: entry.at });
     }
@@ -222,11 +222,12 @@ impl Book<'_> {
         let Some(page) = self.requests.get_mut(request.index()) else { return entrance };
         if let Some(at) = approval {
             page.approved.get_or_insert(route);
-            self.approvals[usize::from(at)].hold(worst_case, entry.at);
+            self.shared.approvals[usize::from(at)].hold(worst_case, entry.at);
         }
-        let (payer, content) = (page.payer, page.content);
         let leg = page.begin(route, worst_case, (entry.at, patience_ends));
-        let (task_serial, window) = self.count(&payer, content, (route, worst_case, entry.at));
+        let stake = (route, worst_case, entry.at);
+        let (task_serial, window) = self.shared.begin(&page.payer, page.content, stake);
+        self.run.calls += 1;
         if let Some(tries) = self.tries.get_mut(request.index() * self.facts.routes.len() + route.index()) {
             tries.begun += 1;
         }
@@ -278,55 +279,57 @@ impl Book<'_> {
         }
     }
 
-    /// A call is over and billed so much.
+    /// A call is over, and billed so.
     pub(in crate::judge) fn end(
         &mut self,
         entry: Moment,
         call: CallId,
         ended: &Ended,
         receipt: &Receipt,
-        billed: Amount,
+        invoice: &Invoice,
     ) {
-        let Ended { truth, health, code } = *ended;
         let Some(page) = self.calls.get_mut(call.index()).filter(|p| p.phase == CallPhase::Flying) else {
             return;
         };
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Ended;
-        page.truth = truth.filter(|_| was_wanted);
-        page.health = health.filter(|_| was_wanted);
-        page.billed = Some(billed);
-        let heard = heard(&self.facts.machines.taxonomy, receipt);
-        page.heard = Heard { told: page.heard.told, ..heard };
-        let stimulus = if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
+        if was_wanted {
+            (page.truth, page.health) = (ended.truth, ended.health);
+        }
+        page.billed = Some(invoice.billed);
+        page.heard = Heard { told: page.heard.told, ..heard(&self.facts.machines.taxonomy, receipt) };
+        self.stimulus =
+            if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
+        self.late = None;
+        self.shared.vacate(page);
+        self.shared.charge(page, invoice.billed);
         let (request, serial, route) = (page.request, page.serial, page.route);
-        let (truth, charge, leg, key) = (page.truth, page.charge, page.leg, page.credential);
-        let (payer, task) = (page.payer, page.task_serial);
-        self.meet(stimulus);
-        self.free(call);
-        self.vacate(call);
-        self.charge(call, billed);
         let live = self.requests.get_mut(request.index()).filter(|request| request.serial == serial);
         if let Some(live) = live {
+            live.account.settle(0, page.worst_case, invoice.billed);
             live.legs -= u32::from(was_wanted);
-            live.unsettled -= u32::from(charge == Charge::Open);
-            if was_wanted && truth.is_none() && receipt.result == Answer::Answered {
+            live.unsettled -= u32::from(page.charge == Charge::Open);
+            if invoice.worth == Worth::Used {
                 live.answer.get_or_insert(Winner { call, route, at: entry.at });
                 self.tries[request.index() * self.facts.routes.len() + route.index()].answered += 1;
             }
         }
+        match receipt.result {
+            Answer::Answered if was_wanted => self.shared.mark(page, Mark::Answered),
+            Answer::Failed(_) if was_wanted => self.shared.mark(page, Mark::Failed),
+            Answer::Answered | Answer::Failed(_) | Answer::Cancelled => {}
+        }
+        let (truth, leg, key) = (page.truth, page.leg, page.credential);
+        if page.probe.is_some() {
+            self.free(call);
+        }
         if let Some(class) = truth {
-            let fault = Fault { class, code, route, leg, seq: entry.seq, at: entry.at };
+            let fault = Fault { class, code: ended.code, route, leg, seq: entry.seq, at: entry.at };
             self.fail(request, serial, fault, 0);
             if class.is_terminal() {
                 self.close_scope(key, fault);
                 self.alerts.meet(class, key, entry.seq);
             }
-        }
-        match receipt.result {
-            Answer::Answered if was_wanted => self.mark(&payer, task, Mark::Answered),
-            Answer::Failed(_) if was_wanted => self.mark(&payer, task, Mark::Failed),
-            Answer::Answered | Answer::Failed(_) | Answer::Cancelled => {}
         }
         let mut setback = Setback { route, class: Class::Cancelled, hint: None, at: entry.at };
         match &receipt.result {
@@ -342,26 +345,6 @@ impl Book<'_> {
         }
         if was_wanted {
             self.set_back((request, serial), setback);
-        }
-    }
-
-    /// Charges a call that is over to every account that still counts it.
-    #[inline]
-    fn charge(&mut self, call: CallId, billed: Amount) {
-        let page = &self.calls[call.index()];
-        let request = self.requests.get_mut(page.request.index());
-        if let Some(request) = request.filter(|request| request.serial == page.serial) {
-            request.account.settle(0, page.worst_case, billed);
-        }
-        let task = page.payer.task.and_then(|task| self.tasks.get_mut(task.id.index()));
-        if let Some(task) = task.filter(|task| task.serial == page.task_serial) {
-            task.account.settle(0, page.worst_case, billed);
-        }
-        if let Some(at) = page.approval {
-            self.approvals[usize::from(at)].settle(0, page.worst_case, billed);
-        }
-        if let Some(tenant) = page.payer.tenant.and_then(|tenant| self.tenants.get_mut(tenant.index())) {
-            tenant.account.settle(page.window, page.worst_case, billed);
         }
     }
 
@@ -404,14 +387,14 @@ impl Book<'_> {
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Lost;
         page.billed = Some(page.worst_case);
-        let (request, serial, worst_case) = (page.request, page.serial, page.worst_case);
-        self.free(call);
-        self.charge(call, worst_case);
-        if let Some(request) = self.requests.get_mut(request.index())
-            && request.serial == serial
-        {
-            request.legs -= u32::from(was_wanted);
+        self.shared.charge(page, page.worst_case);
+        let live =
+            self.requests.get_mut(page.request.index()).filter(|request| request.serial == page.serial);
+        if let Some(live) = live {
+            live.account.settle(0, page.worst_case, page.worst_case);
+            live.legs -= u32::from(was_wanted);
         }
+        self.free(call);
     }
 }
 
