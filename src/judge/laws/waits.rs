@@ -20,15 +20,15 @@ struct Reasons {
     backoff: Bounds,
     /// The same for the route that failed, which asked for this.
     same: Option<(Bounds, Duration)>,
-    /// The end of a bench, or of an open breaker: no earlier than this, and no later.
-    gate: Bounds,
+    /// No earlier than this the end of a bench, or of an open breaker.
+    gate: Duration,
     /// What its response asked for, or how long everything is closed that closed its last look.
     hint: Duration,
 }
 
 /// What is wrong with the length of a planned wait, or with what it is said to be asked for.
 pub(super) fn misjudged(book: &Book<'_>, sleep: &Sleep, page: &RequestPage) -> Option<String> {
-    let Some(reasons) = reasons(book, sleep.request, page, sleep.from) else {
+    let Some(reasons) = reasons(book, page, sleep.from) else {
         return Some(told(|| "follows on no failure".to_owned()));
     };
     let failed = page.setback.map(|setback| setback.route);
@@ -51,7 +51,7 @@ pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWa
     let left = page.deadline.since(at);
     let wait = refused.wait;
     let is_true = refused.left == left
-        && reasons(book, refused.request, page, at).is_some_and(|reasons| {
+        && reasons(book, page, at).is_some_and(|reasons| {
             let is_of_gate = is_of_gate(book, refused.request, &reasons, at, wait);
             let asked = reasons.same.filter(|(bounds, _)| is_within(wait, *bounds)).map(|(_, asked)| asked);
             match refused.why {
@@ -73,16 +73,11 @@ pub(super) fn refuses_a_wait(book: &Book<'_>, at: Timestamp, refused: &RefusedWa
 }
 
 /// What a request may wait for at `now`; `None` if nothing makes it wait.
-fn reasons(book: &Book<'_>, id: RequestId, page: &RequestPage, now: Timestamp) -> Option<Reasons> {
+fn reasons(book: &Book<'_>, page: &RequestPage, now: Timestamp) -> Option<Reasons> {
     const NEVER: Bounds = (Duration::MAX, Duration::ZERO);
     if let Some(look) = page.in_vain.filter(|look| look.at == now) {
         let until = look.reopens?.since(now);
-        return Some(Reasons {
-            backoff: NEVER,
-            same: None,
-            gate: (until, book.opening(id, now).latest.since(now)),
-            hint: until,
-        });
+        return Some(Reasons { backoff: NEVER, same: None, gate: until, hint: until });
     }
     let Setback { route, class, hint, at } = page.setback?;
     if at != now {
@@ -98,14 +93,14 @@ fn reasons(book: &Book<'_>, id: RequestId, page: &RequestPage, now: Timestamp) -
         Remedy::Fallback => (drawn, None),
         Remedy::FallbackNow | Remedy::Stop => (NEVER, None),
     };
-    let earliest = if backoff == NEVER { Duration::ZERO } else { drawn.0 };
-    let gate = (earliest, book.opening(id, now).latest.since(now));
+    let gate = if backoff == NEVER { Duration::ZERO } else { drawn.0 };
     Some(Reasons { backoff, same, gate, hint })
 }
 
 /// Whether a wait ends when a bench does, or a breaker that is waited for, which is the first to open.
 fn is_of_gate(book: &Book<'_>, id: RequestId, reasons: &Reasons, now: Timestamp, wait: Duration) -> bool {
-    is_within(wait, reasons.gate) && book.is_awaited_end(id, now.after(wait), now)
+    let is_first = reasons.gate <= wait && wait <= book.opening(id, now).latest.since(now);
+    is_first && book.is_awaited_end(id, now.after(wait), now)
 }
 
 fn is_within(length: Duration, (least, most): Bounds) -> bool {
