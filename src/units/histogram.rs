@@ -13,13 +13,13 @@ const STEPS: u64 = 64;
 impl Histogram {
     /// Counts `value` once. Allocates only when the value is larger than any before it.
     pub fn record(&mut self, value: u64) {
+        self.total += 1;
+        self.max = self.max.max(value);
         let at = bucket(value);
         match self.counts.get_mut(at) {
             Some(count) => *count += 1,
             None => self.grow(at),
         }
-        self.total += 1;
-        self.max = self.max.max(value);
     }
 
     /// Counts the first value that is larger than any before it.
@@ -67,13 +67,10 @@ impl Histogram {
     }
 }
 
+/// Values are halved until they are below twice the steps: in each doubling that is a step more.
 const fn bucket(value: u64) -> usize {
-    if value < STEPS {
-        return value as usize;
-    }
-    let doubling = 63 - value.leading_zeros() as u64; // at least 6
-    let step = (value >> (doubling - 6)) - STEPS;
-    (STEPS + (doubling - 6) * STEPS + step) as usize
+    let halvings = (u64::BITS - STEPS.ilog2() - 1).saturating_sub(value.leading_zeros());
+    (halvings as u64 * STEPS + (value >> halvings)) as usize
 }
 
 const fn upper_edge(bucket: usize) -> u64 {
