@@ -92,20 +92,18 @@ impl Machines {
         self.unwell == 0
     }
 
-    /// A health state moved, or did not: what must be told of it next.
+    /// A health state moved, or did not: what must be told of it next. Nothing else is due by now.
     fn turn_health(&mut self, id: HealthId, moved: Option<Move>) {
-        if let Some(Move { from, to, .. }) = moved {
+        if let Some(moved) = moved {
             let is_unwell = |state| u32::from(state != health::State::Healthy);
-            self.unwell = self.unwell + is_unwell(to) - is_unwell(from);
+            self.unwell = self.unwell + is_unwell(moved.to) - is_unwell(moved.from);
+            self.health_due = Some((id, moved));
         }
-        self.health_due = moved.map(|moved| (id, moved));
     }
 
     /// A breaker moved.
-    fn turn(&mut self, moved: Option<Transition>) {
-        if let Some(Transition { from, to, .. }) = moved {
-            self.ajar = self.ajar + u32::from(to != State::Closed) - u32::from(from != State::Closed);
-        }
+    fn turn(&mut self, moved: Transition) {
+        self.ajar = self.ajar + u32::from(moved.to != State::Closed) - u32::from(moved.from != State::Closed);
     }
 
     /// A call begins that was told by this generation of its breaker.
@@ -127,7 +125,9 @@ impl Machines {
         let announced = self.announced.take();
         let (admission, moved) = breaker.admit(at);
         let era = breaker.era(at);
-        self.turn(moved);
+        if let Some(moved) = moved {
+            self.turn(moved);
+        }
         if moved.map(|moved| (id, moved)) != announced {
             return (Some(era), Entrance::Moved(moved));
         }
@@ -155,8 +155,10 @@ impl Machines {
             is_stale = !machine.hears(era);
             let moved = machine.record(at, era, Sample { signal, elapsed: at.since(begun) });
             breaker_failures = machine.failures(at);
-            self.breaker_due = moved.map(|moved| (breaker, moved));
-            self.turn(moved);
+            if let Some(moved) = moved {
+                self.breaker_due = Some((breaker, moved));
+                self.turn(moved);
+            }
         }
         let mut health_failures = 0;
         if let Some(machine) = self.healths.get_mut(health.index()) {
@@ -179,8 +181,10 @@ impl Machines {
     /// An operator resets a breaker.
     pub(super) fn reset_breaker(&mut self, at: Timestamp, id: BreakerId) {
         let moved = self.breakers.get_mut(id.index()).and_then(|breaker| breaker.reset(at));
-        self.turn(moved);
-        self.breaker_due = moved.map(|moved| (id, moved));
+        if let Some(moved) = moved {
+            self.breaker_due = Some((id, moved));
+            self.turn(moved);
+        }
     }
 
     /// An operator resets a health state.

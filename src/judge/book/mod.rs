@@ -113,6 +113,8 @@ struct Demand {
     ineligible: u32,
     /// The dearest worst case on the others.
     dearest: Money,
+    /// The most tokens that one call may use.
+    estimate: u64,
 }
 
 /// What is true of a route for a request, whatever the gateway says.

@@ -49,6 +49,7 @@ impl Book<'_> {
             phase: Phase::Open,
             name,
             arrived: entry.at,
+            estimate: self.demands[slot].estimate,
             ..RequestPage::vacant(request)
         };
         self.arrivals += 1;
@@ -60,8 +61,10 @@ impl Book<'_> {
     fn grow(&mut self, slot: usize, request: &Request) {
         let known = self.requests.len();
         self.requests.resize(slot + 1, RequestPage::vacant(request));
-        self.demands
-            .resize(slot + 1, Demand { envelope: request.envelope, ineligible: 0, dearest: Money::ZERO });
+        self.demands.resize(
+            slot + 1,
+            Demand { envelope: request.envelope, ineligible: 0, dearest: Money::ZERO, estimate: 0 },
+        );
         self.tries.resize(self.requests.len() * self.facts.routes.len(), Tries::default());
         self.truths.resize(self.requests.len() * self.facts.routes.len(), Truth::default());
         (known..=slot).for_each(|new| self.learn(new));
@@ -94,8 +97,8 @@ impl Book<'_> {
     /// Works out what is true of each route for the envelope of a slot.
     #[cold]
     fn learn(&mut self, slot: usize) {
-        let Demand { envelope, ineligible, dearest } = &mut self.demands[slot];
-        (*ineligible, *dearest) = (0, Money::ZERO);
+        let Demand { envelope, ineligible, dearest, estimate } = &mut self.demands[slot];
+        (*ineligible, *dearest, *estimate) = (0, Money::ZERO, envelope.estimate.total());
         let calls_reserved = self.facts.limits.reserve_retries.saturating_add(1);
         let row = self.truths.iter_mut().skip(slot * self.facts.routes.len());
         for (truth, fact) in row.zip(&self.facts.routes) {
