@@ -357,7 +357,13 @@ impl Chamber<'_> {
         (request, route): (RequestId, RouteId),
         (amount, window): (Amount, u64),
     ) {
-        self.laws.reserved(&self.book, entry, (request, route), (amount, window));
+        if usual::is_reserved(&self.book, entry.at, (request, route), (amount, window)) {
+            self.usually.pass(Usual::Reserved, |laws| {
+                laws.reserved(&self.book, entry, (request, route), (amount, window));
+            });
+        } else {
+            self.laws.reserved(&self.book, entry, (request, route), (amount, window));
+        }
         self.book.reserve(request, route, amount);
     }
 

@@ -228,12 +228,17 @@ impl Metrics {
         let Some(page) = book.request(reply.request) else { return };
         let share = self.share(page.payer.tenant);
         share.latency.record(reply.at.since(page.arrived).nanos());
+        if let Outcome::Answered { .. } = reply.outcome {
+            share.answered += 1;
+            return;
+        }
+        share.control_successes += u64::from(is_control_success(book, reply));
         match reply.outcome {
-            Outcome::Answered { .. } => share.answered += 1,
             Outcome::Terminal { .. } => share.terminal_stops += 1,
             Outcome::NoCandidate { .. } => share.no_candidate += 1,
             Outcome::Stopped { .. } => share.fuse_stops += 1,
-            Outcome::Truncated { .. }
+            Outcome::Answered { .. }
+            | Outcome::Truncated { .. }
             | Outcome::Exhausted { .. }
             | Outcome::BudgetExceeded { .. }
             | Outcome::AllGated { .. }
@@ -241,7 +246,6 @@ impl Metrics {
             | Outcome::DeadlineExceeded { .. }
             | Outcome::Abandoned => {}
         }
-        share.control_successes += u64::from(is_control_success(book, reply));
     }
 
     /// A cap refused a call.
@@ -312,6 +316,7 @@ fn tenant(book: &Book<'_>, request: RequestId) -> Option<TenantId> {
 
 /// Whether a refusal was right, by the facts: a terminal fault that is one, no route that may be used, a cap that
 /// does not allow the call. Such a stop is the control at work, not a lack of availability.
+#[cold]
 fn is_control_success(book: &Book<'_>, reply: &Reply) -> bool {
     let request = reply.request;
     let is_eligible = |truth: Truth| truth.reasons.is_empty();

@@ -238,12 +238,14 @@ impl<'a> Book<'a> {
 
     /// The call in this slot, or that was there last; `None` if there never was one.
     pub fn call(&self, id: CallId) -> Option<&CallPage> {
-        self.calls.get(id.index()).filter(|page| page.phase != CallPhase::Vacant)
+        let page = self.calls.get(id.index())?;
+        if page.phase == CallPhase::Vacant { None } else { Some(page) }
     }
 
     /// The request for which a call is made, if it is still in its slot.
     pub fn request_of(&self, call: &CallPage) -> Option<&RequestPage> {
-        self.request(call.request).filter(|page| page.serial == call.serial)
+        let page = self.request(call.request)?;
+        if page.serial == call.serial { Some(page) } else { None }
     }
 
     /// Every request slot that was used.

@@ -206,7 +206,8 @@ impl Laws {
     }
 
     /// It set the worst case of a call aside.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn reserved(
         &mut self,
         book: &Book<'_>,

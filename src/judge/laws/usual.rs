@@ -6,15 +6,17 @@ use super::replies::Reply;
 use super::{Law, Laws, timers};
 use crate::gateway::{Basis, Call, Delivery, Outcome, Role};
 use crate::judge::book::{Age, Book, CallPage, CallPhase, Charge, Phase, Reckoned};
-use crate::policy::ledger::Settlement;
+use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::taxonomy::Class;
-use crate::units::{CallId, Money, RequestId, Timestamp};
+use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 
 /// An entry as usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(in crate::judge) enum Usual {
-    /// The gateway called an upstream.
+    /// The gateway set an amount aside.
+    Reserved,
+    /// It called an upstream.
     Called,
     /// An upstream took a call.
     Begun,
@@ -32,7 +34,8 @@ pub(in crate::judge) enum Usual {
 
 impl Usual {
     /// All of them.
-    pub(super) const ALL: [Usual; 7] = [
+    pub(super) const ALL: [Usual; 8] = [
+        Usual::Reserved,
         Usual::Called,
         Usual::Begun,
         Usual::Ended,
@@ -45,6 +48,7 @@ impl Usual {
     /// The laws that hold of it; the others of its kind do not speak of it.
     const fn held(self) -> &'static [Law] {
         match self {
+            Usual::Reserved => &[Law::WorstCaseIsReserved],
             Usual::Called => &[Law::EveryCallIsAnnounced],
             Usual::Begun => &[
                 Law::AttemptsWithinBudget,
@@ -89,7 +93,8 @@ impl Usually {
     #[inline]
     pub(in crate::judge) fn pass(&mut self, usual: Usual, judge: impl FnOnce(&mut Laws)) {
         debug_assert!(usual.is_confirmed(judge), "{usual:?} is as usual, and a law says otherwise");
-        self.0[usual as usize] += 1;
+        let count = &mut self.0[usual as usize];
+        *count = count.wrapping_add(1); // one an entry: it never wraps
     }
 
     /// The run is over: what was as usual counts for its laws.
@@ -98,6 +103,21 @@ impl Usually {
             usual.held().iter().for_each(|law| laws.tallies[*law as usize].exercised += count);
         }
     }
+}
+
+/// Whether the worst case of a call is set aside, in the tenant's window.
+#[inline]
+pub(in crate::judge) fn is_reserved(
+    book: &Book<'_>,
+    at: Timestamp,
+    (request, route): (RequestId, RouteId),
+    (amount, window): (Amount, u64),
+) -> bool {
+    book.request(request).is_some_and(|page| {
+        amount.money == book.truth(request, route).worst_case
+            && amount.tokens == page.estimate
+            && window == book.window(&page.payer, at)
+    })
 }
 
 /// Whether the gateway makes the first call of a request, to the route that it has just chosen.
