@@ -4,7 +4,7 @@
 use super::Judge;
 use super::book::{Age, Book, Ended, Moment, Phase};
 use super::findings::Findings;
-use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
+use super::laws::{self, Begun, Fit, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
 use super::metrics::Metrics;
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
@@ -213,7 +213,8 @@ impl Chamber<'_> {
         let weighed = Weighed::new(&self.book, entry.at, request, candidates);
         self.laws.considered(&self.book, entry, &weighed);
         self.metrics.considered(&self.book, &weighed);
-        self.book.consider(request, weighed.chosen, weighed.reopens, entry.at);
+        let is_calm = weighed.fit == Fit::Exact && weighed.chosen.is_some();
+        self.book.consider(request, (weighed.chosen, is_calm), weighed.reopens, entry.at);
     }
 
     #[inline(always)]

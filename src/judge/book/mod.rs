@@ -83,6 +83,8 @@ pub struct Book<'a> {
     merit: merits::Merit,
     /// The fewest calls that a request may make on whatever route.
     calls_per_route_least: u32,
+    /// The request whose last look has found money for whatever it may call, and when; until an account moves.
+    afforded: Option<(RequestId, Timestamp)>,
     /// Whether requests stop each other by nothing but money: there is no fuse and no limit of slots for several, and a
     /// terminal fault stops its own request.
     are_apart: bool,
@@ -222,6 +224,7 @@ impl<'a> Book<'a> {
             arrivals: 0,
             merit: merits::Merit::new(facts, seed),
             calls_per_route_least: facts.calls_per_route_least(),
+            afforded: None,
             are_apart: shared::are_apart(&facts.limits),
         }
     }
@@ -314,6 +317,12 @@ impl<'a> Book<'a> {
         let of_call = attempt.refusal(Level::Attempt, wanted, at);
         of_call
             .or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
+    }
+
+    /// Whether a look at this very instant has found money for any call that the request may make.
+    #[inline]
+    pub fn is_afforded(&self, id: RequestId, at: Timestamp) -> bool {
+        self.afforded == Some((id, at))
     }
 
     /// Whether every cap allows `wanted` more for this request, as [`Book::refusal`] counts: nearly always it

@@ -46,6 +46,7 @@ impl RunPage {
 impl Book<'_> {
     /// A task began.
     pub(in crate::judge) fn begin_task(&mut self, task: TaskId, name: TaskName) {
+        self.afforded = None;
         let fresh = TaskPage::new(self.facts, 0, name);
         while self.shared.tasks.len() <= task.index() {
             self.shared.tasks.push(fresh);

@@ -36,6 +36,7 @@ impl Book<'_> {
     /// A request came in.
     pub(in crate::judge) fn arrive(&mut self, entry: Moment, request: &Request, name: RequestName) {
         self.meet(Stimulus::Other);
+        self.afforded = None;
         let (slot, routes) = (request.id.index(), self.facts.routes.len());
         if slot >= self.requests.len() {
             self.grow(slot, request);
@@ -78,15 +79,16 @@ impl Book<'_> {
         }
     }
 
-    /// The gateway looked at the routes.
+    /// The gateway looked at the routes. A calm look has found money for the dearest route.
     pub(in crate::judge) fn consider(
         &mut self,
         request: RequestId,
-        chosen: Option<RouteId>,
+        (chosen, is_calm): (Option<RouteId>, bool),
         reopens: Option<Timestamp>,
         at: Timestamp,
     ) {
         self.quit(request);
+        self.afforded = if is_calm { Some((request, at)) } else { None };
         if let Some(page) = self.requests.get_mut(request.index()) {
             page.looks += 1;
             page.choice = chosen.map(|route| (route, at));
@@ -213,6 +215,7 @@ impl Book<'_> {
         breaker: Option<BreakerId>,
         worst_case: Amount,
     ) -> Entrance {
+        self.afforded = None;
         let approval = self.approving(request, route);
         let slot = self.calls.get(call.index());
         let generation = slot.map_or(0, |slot| slot.generation);
@@ -303,7 +306,7 @@ impl Book<'_> {
         page.heard = Heard { told: page.heard.told, ..heard(&self.facts.machines.taxonomy, receipt) };
         self.stimulus =
             if page.neutral().is_some() { Stimulus::NeutralResult(call) } else { Stimulus::Other };
-        self.late = None;
+        (self.late, self.afforded) = (None, None);
         self.shared.vacate(page);
         self.shared.charge(page, invoice.billed);
         let (request, serial, route) = (page.request, page.serial, page.route);
@@ -390,6 +393,7 @@ impl Book<'_> {
         let was_wanted = page.is_wanted();
         page.phase = CallPhase::Lost;
         page.billed = Some(page.worst_case);
+        self.afforded = None;
         self.shared.charge(page, page.worst_case);
         let live =
             self.requests.get_mut(page.request.index()).filter(|request| request.serial == page.serial);

@@ -87,6 +87,6 @@ impl<'b> Begun<'b> {
             && fact.pool.contains(&self.credential)
             && self.own_hint() <= self.at
             && book.is_undisturbed(self.at)
-            && book.affords(self.page, self.worst_case, self.at)
+            && (book.is_afforded(self.request, self.at) || book.affords(self.page, self.worst_case, self.at))
     }
 }
