@@ -175,14 +175,8 @@ impl Gateway {
         };
         let route = &self.registry.routes[leg.call.route.index()];
         self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
-        self.clear_timeouts(call);
+        self.waits.forget_call(call);
         self.waits.set(Wait::Receipt(call), now.after(self.policy.budget.receipt_max));
         out.act(Action::Cancel { call, why });
-    }
-
-    pub(super) fn clear_timeouts(&mut self, call: CallId) {
-        self.waits.clear(Wait::Attempt(call));
-        self.waits.clear(Wait::FirstByte(call));
-        self.waits.clear(Wait::Idle(call));
     }
 }

@@ -8,7 +8,6 @@ use super::input::{Answer, Bill, Receipt};
 use super::live::{Flight, Leg, Pending, Phase};
 use super::policy::StoppedCalls;
 use super::retry::Setback;
-use super::waits::Wait;
 use crate::policy::breaker::Permit;
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Settlement};
@@ -20,8 +19,7 @@ impl Gateway {
     /// The receipt of a call is in.
     pub(super) fn ended(&mut self, now: Timestamp, call: CallId, receipt: Receipt, out: &mut Effects) {
         let Some(Leg { call: info, begun, worst_case, bill, flight }) = self.calls.end(call) else { return };
-        self.clear_timeouts(call);
-        self.waits.clear(Wait::Receipt(call));
+        self.waits.forget_call(call);
         if let Answer::Failed(diagnosis) = receipt.result {
             out.decide(Decision::Classified { call, diagnosis });
         }

@@ -5,7 +5,6 @@ use super::action::{Action, Effects, Failure, Gate, Limit, Outcome, StopReason};
 use super::decision::Decision;
 use super::live::Phase;
 use super::seek::Refusal;
-use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{RequestId, Timestamp};
 
@@ -24,9 +23,7 @@ impl Gateway {
         live.phase = Phase::Replied;
         let left = live.request.deadline.since(now);
         out.act(Action::Reply { request: id, outcome, attempts: live.attempts, left });
-        self.waits.clear(Wait::Deadline(id));
-        self.waits.clear(Wait::Retry(id));
-        self.waits.clear(Wait::Hedge(id));
+        self.waits.forget_request(id);
         self.queue.quit(id);
         for at in 0..self.requests.get(id).legs.len() {
             let leg = self.requests.get(id).legs[at];

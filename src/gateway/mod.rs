@@ -125,8 +125,14 @@ impl Gateway {
     }
 
     /// When to send [`Input::Woke`] if nothing happens before, and what for.
-    pub fn next_wake(&self) -> Option<(Timestamp, Wait)> {
-        self.waits.first()
+    pub fn next_wake(&mut self) -> Option<(Timestamp, Wait)> {
+        self.next_wake_by(Timestamp::MAX)
+    }
+
+    /// The same, if it is not after `until`: timers that lie ahead are not looked at.
+    #[inline]
+    pub fn next_wake_by(&mut self, until: Timestamp) -> Option<(Timestamp, Wait)> {
+        self.waits.first_by(until)
     }
 
     /// Whether no request is open and nothing is waited for.

@@ -44,7 +44,7 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
     let mut scribe = Scribe::new(observer);
     declare(setup, &mut scribe);
     let (mut instant, mut steps) = (Timestamp::ZERO, 0);
-    while let Some(next) = next(&world) {
+    while let Some(next) = next(&mut world) {
         let at = next.at();
         (instant, steps) = if at == instant { (at, steps + 1) } else { (at, 0) };
         if steps > STEPS_AT_ONE_INSTANT_MAX {
@@ -115,11 +115,12 @@ impl Next {
 }
 
 #[inline]
-fn next(world: &World<'_>) -> Option<Next> {
+fn next(world: &mut World<'_>) -> Option<Next> {
     if let Some(at) = world.stack.due() {
         return Some(Next::Relay(at));
     }
-    match (world.agenda.next(), world.next_wake()) {
+    let event = world.agenda.next();
+    match (event, world.next_wake(event.map_or(Timestamp::MAX, |(at, _)| at))) {
         (None, None) => None,
         (Some((at, _)), None) => Some(Next::Event(at)),
         (Some(first), Some((due, ..))) if first < (due, Rank::Timer) => Some(Next::Event(first.0)),

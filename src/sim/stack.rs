@@ -207,13 +207,14 @@ impl<'s> Stack<'s> {
         &mut self.layer(layer).calls[call.index()]
     }
 
-    /// The earliest of this timer and those of the layers here; at one instant the outermost goes first.
+    /// The earliest of this timer and those of the layers here by then; at one instant the outermost goes first.
     #[inline]
     pub(super) fn next_wake(
-        &self,
+        &mut self,
         own: Option<(Timestamp, LayerId, Wait)>,
+        until: Timestamp,
     ) -> Option<(Timestamp, LayerId, Wait)> {
-        (1..).zip(&self.layers).fold(own, |first, (at, layer)| match layer.gateway.next_wake() {
+        (1..).zip(&mut self.layers).fold(own, |first, (at, layer)| match layer.gateway.next_wake_by(until) {
             Some((due, wait)) if first.is_none_or(|first| due <= first.0) => Some((due, LayerId(at), wait)),
             Some(_) | None => first,
         })

@@ -22,4 +22,4 @@ pub use names::{Name, Names};
 pub use ratio::Ratio;
 pub use set::Set64;
 pub use time::{Duration, Timestamp};
-pub use turn::Turn;
+pub use turn::{Place, Turn};

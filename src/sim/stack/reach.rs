@@ -40,11 +40,11 @@ impl World<'_> {
         self.setup.catalog.outermost()
     }
 
-    /// The earliest timer of all gateways; at one instant the outermost goes first.
+    /// The earliest timer of all gateways, if it is due by then; at one instant the outermost goes first.
     #[inline]
-    pub(in crate::sim) fn next_wake(&self) -> Option<(Timestamp, LayerId, Wait)> {
-        let own = self.gateway.next_wake().map(|(due, wait)| (due, LayerId::INNERMOST, wait));
-        self.stack.next_wake(own)
+    pub(in crate::sim) fn next_wake(&mut self, until: Timestamp) -> Option<(Timestamp, LayerId, Wait)> {
+        let own = self.gateway.next_wake_by(until).map(|(due, wait)| (due, LayerId::INNERMOST, wait));
+        self.stack.next_wake(own, until)
     }
 
     /// Whether nothing is open and nothing is waited for.
