@@ -331,6 +331,14 @@ impl Effects {
         self.list.push(Effect::Act(action));
     }
 
+    /// It weighs these candidates: they are here, to be told what became of them.
+    pub(super) fn consider(&mut self, request: RequestId, rows: &[Candidate]) -> &mut [Candidate] {
+        let first = self.candidates.len();
+        self.candidates.extend_from_slice(rows);
+        self.list.push(Effect::Consider { request, first: first as u32, count: rows.len() as u32 });
+        &mut self.candidates[first..]
+    }
+
     pub(super) fn decide(&mut self, decision: Decision) {
         self.list.push(Effect::Decide(decision));
     }

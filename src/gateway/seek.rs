@@ -1,7 +1,7 @@
 //! Choosing a route: first who may, then who can now, then who is best.
 
 use super::Gateway;
-use super::action::{Candidate, Effect, Effects, Gate, Verdict};
+use super::action::{Candidate, Effects, Gate, Verdict};
 use super::fleet::Closed;
 use super::policy::{AllUnhealthy, Policy, Route};
 use super::view::{ByNow, View};
@@ -167,45 +167,35 @@ impl Gateway {
         };
         let found = &mut self.found;
         found.clear();
-        let first = match &mut record {
-            Record::Quote | Record::Glance => 0,
-            Record::Trace(out) => {
-                out.candidates.extend_from_slice(&screening.rows);
-                out.candidates.len() - screening.rows.len()
-            }
+        let candidates = match &mut record {
+            Record::Quote | Record::Glance => &mut [][..],
+            Record::Trace(out) => out.consider(id, &screening.rows),
         };
         if view.is_calm() {
             found.callable.enter_all(&screening.eligible);
         } else {
             for route in &screening.eligible {
                 if let Some(verdict) = view.weigh(*route, found)
-                    && let Record::Trace(out) = &mut record
+                    && let Some(candidate) = candidates.get_mut(route.index())
                 {
-                    out.candidates[first + route.index()].verdict = verdict;
+                    candidate.verdict = verdict;
                 }
             }
         }
-        let best = view.best(&mut found.callable);
-        if let Record::Trace(out) = record {
-            let candidates = &mut out.candidates[first..];
-            let count = candidates.len() as u32;
-            if !view.fleet.are_well() {
-                for route in &screening.eligible {
-                    candidates[route.index()].health = view.fleet.health(registry, *route);
+        if !view.fleet.are_well() {
+            for route in &screening.eligible {
+                if let Some(candidate) = candidates.get_mut(route.index()) {
+                    candidate.health = view.fleet.health(registry, *route);
                 }
             }
-            if let Some((route, by)) = best {
-                candidates[route.index()].verdict = Verdict::Chosen { by };
-                found.callable.others().for_each(|(other, by)| {
-                    candidates[other.index()].verdict = Verdict::Outranked { by };
-                });
-            }
-            out.list.push(Effect::Consider { request: id, first: first as u32, count });
         }
-        match best {
-            Some((route, _)) => Ok(view.pick(route)),
-            None => Err(view.refusal(found)),
+        let Some((route, by)) = view.best(&mut found.callable, candidates) else {
+            return Err(view.refusal(found));
+        };
+        if let Some(candidate) = candidates.get_mut(route.index()) {
+            candidate.verdict = Verdict::Chosen { by };
         }
+        Ok(view.pick(route))
     }
 }
 

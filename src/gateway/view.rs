@@ -1,6 +1,6 @@
 //! How one look at the routes sees the world: who can be called now, and who of them is best.
 
-use super::action::{Gate, Verdict};
+use super::action::{Candidate, Gate, Verdict};
 use super::fleet::{Closed, Fleet, is_limited};
 use super::live::{Calls, Live};
 use super::policy::{Policy, Registry};
@@ -100,21 +100,23 @@ impl View<'_> {
         None
     }
 
-    /// The best of some routes, and by what it is.
+    /// The best of some routes, and by what it is. The others are marked as outranked where they are told.
     #[inline]
-    pub(super) fn best(&self, contest: &mut Contest) -> Option<(RouteId, Option<Key>)> {
-        let keys = self.policy.ranking.order.keys().filter(|key| !self.tie(*key));
-        contest.decide(keys, |key, round| self.compare(key, round))
-    }
-
-    /// Whether all routes surely tie by a key.
-    fn tie(&self, key: Key) -> bool {
-        match key {
-            Key::Plan => !matches!(self.field, Field::Prefer(_)),
-            Key::Tries => self.live.tried.is_empty(),
-            Key::Health => self.fleet.are_well(),
-            Key::LatencyP95 | Key::QueueDepth | Key::Price | Key::Quality | Key::Weight | Key::Order => false,
-        }
+    pub(super) fn best(
+        &self,
+        contest: &mut Contest,
+        told: &mut [Candidate],
+    ) -> Option<(RouteId, Option<Key>)> {
+        let keys = self.policy.ranking.order.as_slice();
+        // By what was never waited for and never called all tie.
+        let is_awaited = matches!(self.field, Field::Prefer(_));
+        let tie = if is_awaited { 0 } else { 1 + usize::from(self.live.tried.is_empty()) };
+        let compare = |key, round: Round<'_>| self.compare(key, round);
+        contest.decide(&keys[tie..], compare, |route, by| {
+            if let Some(candidate) = told.get_mut(route.index()) {
+                candidate.verdict = Verdict::Outranked { by };
+            }
+        })
     }
 
     /// Holds routes against each other by a key.
@@ -123,6 +125,7 @@ impl View<'_> {
         match key {
             Key::Plan => round.by(|id| u64::from(self.field != Field::Prefer(id))),
             Key::Tries => round.by(|id| u64::from(self.live.tries(id))),
+            Key::Health if self.fleet.are_well() => round.tie(),
             Key::Health => round.by(|id| self.fleet.sickness(declared(id))),
             Key::LatencyP95 => round.by(|id| {
                 self.fleet.p95(ranking, id, declared(id)).nanos() / ranking.latency_step.nanos().max(1)
@@ -131,7 +134,7 @@ impl View<'_> {
             Key::Price => round.by(|id| self.screening.rows[id.index()].worst_case.picos()),
             Key::Quality => round.by(|id| u64::from(u32::MAX - declared(id).quality)),
             Key::Weight => round.by(|id| self.fleet.race(self.draws, self.live, declared(id))),
-            Key::Order => round.by(|id| u64::from(id.0)),
+            Key::Order => round.first(),
         }
     }
 
@@ -147,7 +150,7 @@ impl View<'_> {
         if let Some((gate, retry_at)) = found.gated {
             return Refusal::Gated { gate, retry_at };
         }
-        if let Some((route, _)) = self.best(&mut found.unaffordable) {
+        if let Some((route, _)) = self.best(&mut found.unaffordable, &mut []) {
             let denied = self.ledger.quote(self.at, &self.live.scopes, self.wanted(route));
             return Refusal::Unaffordable {
                 route,

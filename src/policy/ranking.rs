@@ -101,7 +101,12 @@ impl Order {
 
     /// All keys, most important first.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.keys[..self.used].iter().copied()
+        self.as_slice().iter().copied()
+    }
+
+    /// All keys: [`Key::Plan`], [`Key::Tries`], then the others.
+    pub fn as_slice(&self) -> &[Key] {
+        &self.keys[..self.used]
     }
 }
 
@@ -135,10 +140,8 @@ impl Races {
 /// Routes that are held against each other, key by key: who is not among the best by a key is out by it.
 #[derive(Debug, Default)]
 pub struct Contest {
-    /// Who is still in comes first, then who was out last.
+    /// Who is still in comes first, in the order of entering.
     routes: Vec<RouteId>,
-    /// The keys that put somebody out, and how many were still in afterwards.
-    rounds: Vec<(Key, usize)>,
 }
 
 /// Those of a contest who tie by all keys before the one that is compared.
@@ -153,7 +156,7 @@ impl Contest {
         self.routes.clear();
     }
 
-    /// One more route.
+    /// One more route: they enter in the order of the file.
     pub fn enter(&mut self, route: RouteId) {
         self.routes.push(route);
     }
@@ -164,40 +167,41 @@ impl Contest {
     }
 
     /// The best route, and the last key that put another out; `None` if it was the only one. `compare` plays the round
-    /// of a key ([`Round::by`]); nobody is asked how a route stands that is out.
+    /// of a key; nobody is asked how a route stands that is out. Who is out is told, and by which key.
     #[inline]
     pub fn decide(
         &mut self,
-        keys: impl Iterator<Item = Key>,
+        keys: &[Key],
         compare: impl Fn(Key, Round<'_>) -> usize,
+        mut out: impl FnMut(RouteId, Key),
     ) -> Option<(RouteId, Option<Key>)> {
-        self.rounds.clear();
-        let mut left = self.routes.len();
+        let (mut left, mut by) = (self.routes.len(), None);
         for key in keys {
             if left <= 1 {
                 break;
             }
-            let best = compare(key, Round { routes: &mut self.routes[..left] });
+            let routes = &mut self.routes[..left];
+            let best = compare(*key, Round { routes });
             if best < left {
-                self.rounds.push((key, best));
-                left = best;
+                self.routes[best..left].iter().for_each(|route| out(*route, *key));
+                (left, by) = (best, Some(*key));
             }
         }
-        let by = self.rounds.last().map(|(key, _)| *key);
         self.routes.first().map(|best| (*best, by))
-    }
-
-    /// After a decision: everybody but the best, and which key put each out.
-    pub fn others(&self) -> impl Iterator<Item = (RouteId, Key)> {
-        let ends = std::iter::once(self.routes.len()).chain(self.rounds.iter().map(|(_, left)| *left));
-        self.rounds
-            .iter()
-            .zip(ends)
-            .flat_map(|((key, left), end)| self.routes[*left..end].iter().map(|route| (*route, *key)))
     }
 }
 
 impl Round<'_> {
+    /// All tie.
+    pub const fn tie(self) -> usize {
+        self.routes.len()
+    }
+
+    /// Who entered first is the best.
+    pub const fn first(self) -> usize {
+        1
+    }
+
     /// Holds them against each other by a number, smaller is better. How many are the best; they come first now.
     #[inline]
     pub fn by(self, number: impl Fn(RouteId) -> u64) -> usize {
@@ -225,11 +229,14 @@ mod tests {
         let mut contest = Contest::default();
         (0..routes.len() as u16).for_each(|route| contest.enter(RouteId(route)));
         let of = |key: Key, route: RouteId| {
-            let known = routes[route.index()].iter().find(|(of, _)| *of == key);
-            known.map_or(if key == Key::Order { u64::from(route.0) } else { 0 }, |(_, value)| *value)
+            routes[route.index()].iter().find(|(of, _)| *of == key).map_or(0, |(_, value)| *value)
         };
-        let (best, by) = contest.decide(order.keys(), |key, round| round.by(|route| of(key, route))).unwrap();
-        let mut others: Vec<_> = contest.others().map(|(route, key)| (route.index(), key)).collect();
+        let mut others = Vec::new();
+        let compare = |key, round: Round<'_>| {
+            if key == Key::Order { round.first() } else { round.by(|route| of(key, route)) }
+        };
+        let (best, by) =
+            contest.decide(order.as_slice(), compare, |out, key| others.push((out.index(), key))).unwrap();
         others.sort();
         (best.index(), by, others)
     }
@@ -254,7 +261,10 @@ mod tests {
     #[test]
     fn the_only_one_is_chosen_by_nothing_and_nobody_is_chosen_of_none() {
         assert_eq!(decided(&Order::default(), &[&[(Key::Price, 7)]]), (0, None, vec![]));
-        assert_eq!(Contest::default().decide(Order::default().keys(), |_, round| round.by(|_| 0)), None);
+        assert_eq!(
+            Contest::default().decide(Order::default().as_slice(), |_, round| round.tie(), |_, _| {}),
+            None
+        );
     }
 
     #[test]
