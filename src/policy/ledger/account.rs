@@ -2,10 +2,11 @@
 
 use super::Amount;
 use crate::units::{Duration, Money, Timestamp};
+use std::num::NonZeroU32;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Account {
-    pub(super) generation: u32,
+    pub(super) generation: NonZeroU32,
     pub(super) cap: Amount,
     pub(super) window: Option<Duration>,
     pub(super) current: Page,
@@ -23,6 +24,19 @@ pub(super) struct Page {
     pub(super) held: Amount,
 }
 
+impl Default for Account {
+    fn default() -> Account {
+        Account {
+            generation: NonZeroU32::MIN,
+            cap: Amount::ZERO,
+            window: None,
+            current: Page::default(),
+            ends: Timestamp::ZERO,
+            earlier: Vec::new(),
+        }
+    }
+}
+
 impl Account {
     /// Opens it anew in a used slot.
     pub(super) fn open(&mut self, cap: Amount, window: Option<Duration>) {
@@ -32,7 +46,7 @@ impl Account {
 
     /// Forgets everything, keeps the memory.
     pub(super) fn close(&mut self) {
-        self.generation += 1;
+        self.generation = self.generation.checked_add(1).expect("a slot is used 4 billion times at most");
         self.current = Page::default();
         self.earlier.clear();
     }

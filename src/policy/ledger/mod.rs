@@ -14,6 +14,7 @@ mod account;
 
 use crate::units::{Duration, Money, Timestamp};
 use account::{Account, Page};
+use std::num::NonZeroU32;
 
 /// Money and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -80,7 +81,7 @@ pub enum Reserve {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AccountId {
     slot: u32,
-    generation: u32,
+    generation: NonZeroU32,
 }
 
 /// The accounts that one call is charged to.
@@ -124,6 +125,11 @@ pub struct Settlement {
 }
 
 impl Hold {
+    /// What is set aside.
+    pub const fn reserved(&self) -> Amount {
+        self.reserved
+    }
+
     /// The number of the tenant's window that it is charged to.
     pub const fn window(&self) -> u64 {
         self.window
@@ -131,6 +137,11 @@ impl Hold {
 }
 
 impl Assumed {
+    /// What was set aside, and is charged until then.
+    pub const fn reserved(&self) -> Amount {
+        self.hold.reserved
+    }
+
     /// The accounts that it is charged to; the request's may be closed by now.
     pub const fn scopes(&self) -> Scopes {
         self.hold.scopes
@@ -364,11 +375,13 @@ impl Ledger {
     }
 
     fn account(&self, id: AccountId) -> Option<&Account> {
-        self.accounts.get(id.slot as usize).filter(|account| account.generation == id.generation)
+        let account = self.accounts.get(id.slot as usize)?;
+        (account.generation == id.generation).then_some(account)
     }
 
     fn account_mut(&mut self, id: AccountId) -> Option<&mut Account> {
-        self.accounts.get_mut(id.slot as usize).filter(|account| account.generation == id.generation)
+        let account = self.accounts.get_mut(id.slot as usize)?;
+        (account.generation == id.generation).then_some(account)
     }
 }
 
