@@ -5,7 +5,7 @@ use super::action::{Action, Call, Effects, Gate, Limit, Outcome, Role};
 use super::decision::Decision;
 use super::fleet::Heard;
 use super::input::Delivery;
-use super::live::{Flight, Leg, Pending, Phase};
+use super::live::{Flight, Leg, Phase};
 use super::retry::Held;
 use super::seek::{Field, Pick, Record, Refusal};
 use super::stops::Allowed;
@@ -93,13 +93,7 @@ impl Gateway {
         live.tried.push(pick.route);
         live.legs.push(call.call);
         let (deadline, delivery) = (live.request.deadline, live.request.delivery);
-        self.calls.begin(Leg {
-            call,
-            begun: now,
-            worst_case: pick.worst_case,
-            bill: Pending::Held(hold),
-            flight: Flight::Flying(permit),
-        });
+        self.calls.begin(Leg { call, begun: now, flight: Flight::Flying(hold, permit) });
         let timeouts = *route.profile.timeouts(&self.policy);
         self.time(Wait::Attempt(call.call), now, timeouts.attempt, deadline);
         match delivery {
@@ -127,7 +121,7 @@ impl Gateway {
 
     /// The first output of a stream: from here on only this call's bytes.
     pub(super) fn visible(&mut self, now: Timestamp, call: CallId, out: &mut Effects) {
-        let Some(Leg { call: Call { request, .. }, flight: Flight::Flying(_), .. }) =
+        let Some(Leg { call: Call { request, .. }, flight: Flight::Flying(..), .. }) =
             self.calls.find_mut(call)
         else {
             return;
@@ -151,7 +145,7 @@ impl Gateway {
 
     /// A stream showed a sign of life.
     pub(super) fn alive(&mut self, now: Timestamp, call: CallId) {
-        if let Some(Leg { call: Call { request, route, .. }, flight: Flight::Flying(_), .. }) =
+        if let Some(Leg { call: Call { request, route, .. }, flight: Flight::Flying(..), .. }) =
             self.calls.find_mut(call)
         {
             let deadline = self.requests.get(*request).request.deadline;
@@ -163,17 +157,23 @@ impl Gateway {
 
     /// Stops a call for this reason. It is over only at its receipt, for which we wait a while.
     pub(super) fn stop(&mut self, now: Timestamp, call: CallId, why: Class, out: &mut Effects) {
-        let leg = self.calls.get_mut(call);
-        let Flight::Flying(permit) = std::mem::replace(&mut leg.flight, Flight::Stopped) else { return };
+        if !self.calls.is_flying(call) {
+            return;
+        }
+        let Some(Leg { call: info, begun, flight: Flight::Flying(hold, permit) }) = self.calls.take(call)
+        else {
+            unreachable!("it flies");
+        };
+        self.calls.begin(Leg { call: info, begun, flight: Flight::Stopped(hold) });
         let heard = Heard {
             call,
-            begun: leg.begun,
-            route: leg.call.route,
+            begun,
+            route: info.route,
             class: Some(why),
             signal: self.policy.taxonomy.signal(why),
-            elapsed: now.since(leg.begun),
+            elapsed: now.since(begun),
         };
-        let route = &self.registry.routes[leg.call.route.index()];
+        let route = &self.registry.routes[info.route.index()];
         self.fleet.record(now, route, permit, &heard, &mut self.waits, out);
         self.waits.forget_call(call);
         self.waits.set(Wait::Receipt(call), now.after(self.policy.budget.receipt_max));

@@ -5,7 +5,7 @@ use super::action::{Call, Effects, Failure, Outcome};
 use super::decision::{Basis, Decision};
 use super::fleet::{Heard, concerned};
 use super::input::{Answer, Bill, Receipt};
-use super::live::{Flight, Leg, Pending, Phase};
+use super::live::{Flight, Leg, Phase};
 use super::policy::StoppedCalls;
 use super::retry::Setback;
 use crate::policy::breaker::Permit;
@@ -17,23 +17,27 @@ use crate::units::{CallId, RequestId, Timestamp};
 
 impl Gateway {
     /// The receipt of a call is in.
-    pub(super) fn ended(&mut self, now: Timestamp, call: CallId, receipt: Receipt, out: &mut Effects) {
-        let Some(Leg { call: info, begun, worst_case, bill, flight }) = self.calls.end(call) else { return };
+    pub(super) fn ended(&mut self, now: Timestamp, call: CallId, receipt: &Receipt, out: &mut Effects) {
+        let Some(Leg { call: info, begun, flight }) = self.calls.end(call) else { return };
         self.waits.forget_call(call);
         if let Answer::Failed(diagnosis) = receipt.result {
             out.decide(Decision::Classified { call, diagnosis });
         }
-        let actual = match (&flight, self.policy.budget.stopped_calls) {
-            (Flight::Stopped, StoppedCalls::Ignored) => Amount::ZERO,
-            (Flight::Stopped, StoppedCalls::Billed) | (Flight::Flying(_), _) => cost(&receipt, worst_case),
-        };
-        match bill {
-            Pending::Held(hold) => {
+        match flight {
+            Flight::Flying(hold, permit) => {
+                let actual = cost(receipt, hold.reserved());
                 let settlement = self.ledger.settle(hold, actual);
                 self.charge(&info, Basis::Receipt, settlement, out);
+                self.conclude(now, info, receipt, permit, begun, out);
             }
-            Pending::Assumed(assumed) => {
-                let scopes = assumed.scopes();
+            Flight::Stopped(hold) => {
+                let actual = self.cost_of_stopped(receipt, hold.reserved());
+                let settlement = self.ledger.settle(hold, actual);
+                self.charge(&info, Basis::Receipt, settlement, out);
+                self.close_if_done(info.request, out);
+            }
+            Flight::GivenUp(assumed) => {
+                let (scopes, actual) = (assumed.scopes(), self.cost_of_stopped(receipt, assumed.reserved()));
                 let settlement = self.ledger.correct(assumed, actual);
                 let live = self.requests.find_mut(info.request);
                 if let Some(live) = live.filter(|live| live.scopes.request == scopes.request) {
@@ -42,10 +46,6 @@ impl Gateway {
                 out.decide(Decision::Settled { call, basis: Basis::Corrected, settlement });
             }
         }
-        if let Flight::Flying(permit) = flight {
-            self.conclude(now, info, &receipt, permit, begun, out);
-        }
-        self.close_if_done(info.request, out);
     }
 
     /// A call that was still wanted is over: what it says about health, and what follows.
@@ -98,11 +98,11 @@ impl Gateway {
     /// No receipt came in time: the worst case is charged, the slot is free, and the request does not stay
     /// open for it. A late receipt corrects the books.
     pub(super) fn assume(&mut self, call: CallId, out: &mut Effects) {
-        let leg = self.calls.take(call).expect("a call whose receipt is waited for");
-        let info = leg.call;
-        let Pending::Held(hold) = leg.bill else { unreachable!("a receipt is given up once") };
+        let Some(Leg { call: info, begun, flight: Flight::Stopped(hold) }) = self.calls.take(call) else {
+            unreachable!("only the receipt of a stopped call is waited for, and given up once");
+        };
         let (settlement, assumed) = self.ledger.assume(hold);
-        self.calls.begin(Leg { bill: Pending::Assumed(assumed), ..leg });
+        self.calls.begin(Leg { call: info, begun, flight: Flight::GivenUp(assumed) });
         self.charge(&info, Basis::Assumed, settlement, out);
         self.close_if_done(info.request, out);
     }
@@ -138,6 +138,14 @@ impl Gateway {
         if news && diagnosis.class == Class::Auth {
             let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };
             out.decide(Decision::Alerted { credential: info.credential, failure });
+        }
+    }
+
+    /// What the receipt of a call charges that we stopped.
+    fn cost_of_stopped(&self, receipt: &Receipt, worst_case: Amount) -> Amount {
+        match self.policy.budget.stopped_calls {
+            StoppedCalls::Ignored => Amount::ZERO,
+            StoppedCalls::Billed => cost(receipt, worst_case),
         }
     }
 

@@ -21,15 +21,17 @@ impl Gateway {
         let live = self.requests.get_mut(id);
         assert!(live.phase != Phase::Replied, "a request is answered once");
         live.phase = Phase::Replied;
-        let left = live.request.deadline.since(now);
+        let (left, legs) = (live.request.deadline.since(now), live.legs.len());
         out.act(Action::Reply { request: id, outcome, attempts: live.attempts, left });
         self.waits.forget_request(id);
         self.queue.quit(id);
-        for at in 0..self.requests.get(id).legs.len() {
+        if legs == 0 {
+            return self.close(id, out);
+        }
+        for at in 0..legs {
             let leg = self.requests.get(id).legs[at];
             self.stop(now, leg, why, out);
         }
-        self.close_if_done(id, out);
     }
 
     /// Ends a request that cannot or need not go on; a stream that has begun is truncated.
@@ -50,7 +52,7 @@ impl Gateway {
                 let last = Failure { class: why, code: None };
                 Outcome::Truncated { route, last }
             }
-            Phase::Committed(_) | Phase::Open | Phase::Replied => outcome,
+            Phase::Committed(_) | Phase::Open | Phase::Replied | Phase::Closed => outcome,
         };
         self.reply(now, id, outcome, why, out);
     }
@@ -76,10 +78,9 @@ impl Gateway {
 
     /// The last bill of an answered request is in.
     pub(super) fn close(&mut self, id: RequestId, out: &mut Effects) {
-        let live = self.requests.get(id);
+        let live = self.requests.close(id);
         let spent = live.spent;
         self.ledger.close(live.scopes.request);
-        self.requests.close(id);
         out.act(Action::Close { request: id, spent });
     }
 }

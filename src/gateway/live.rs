@@ -6,20 +6,14 @@ use super::approved::Led;
 use super::input::Request;
 use crate::policy::breaker::Permit;
 use crate::policy::cooldown::Bench;
-use crate::policy::ledger::{Amount, Assumed, Hold, Scopes};
+use crate::policy::ledger::{Assumed, Hold, Scopes};
 use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 
 /// Requests by slot. A closed slot keeps its memory.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    slots: Vec<Slot>,
+    slots: Vec<Live>,
     open: usize,
-}
-
-#[derive(Debug, Default)]
-struct Slot {
-    live: Option<Live>,
-    is_open: bool,
 }
 
 /// A request between its arrival and its last bill.
@@ -55,6 +49,8 @@ pub(super) enum Phase {
     Committed(CallId),
     /// The caller has its answer; bills may be missing.
     Replied,
+    /// It is over: the slot is free.
+    Closed,
 }
 
 /// Calls by slot.
@@ -69,59 +65,44 @@ pub(super) struct Calls {
 pub(super) struct Leg {
     pub(super) call: Call,
     pub(super) begun: Timestamp,
-    pub(super) worst_case: Amount,
-    pub(super) bill: Pending,
     pub(super) flight: Flight,
 }
 
-/// What is set aside for a call.
-#[derive(Debug)]
-pub(super) enum Pending {
-    /// Its worst case.
-    Held(Hold),
-    /// Its worst case is charged; a late receipt corrects it.
-    Assumed(Assumed),
-}
-
-/// Whether a call is still wanted.
+/// Whether a call is still wanted, and what is set aside for it.
 #[derive(Debug)]
 pub(super) enum Flight {
     /// It is; the permit is settled at its end.
-    Flying(Option<Permit>),
+    Flying(Hold, Option<Permit>),
     /// We stopped it; only its receipt is missing.
-    Stopped,
+    Stopped(Hold),
+    /// Its receipt did not come in time and its worst case is charged; a late receipt corrects it.
+    GivenUp(Assumed),
 }
 
 impl Requests {
     pub(super) fn open(&mut self, request: &Request, scopes: Scopes) {
         let at = request.id.index();
-        if self.slots.len() <= at {
-            self.slots.resize_with(at + 1, Slot::default);
-        }
-        let slot = &mut self.slots[at];
-        assert!(!slot.is_open, "a request's slot is not in use by another open request");
-        slot.is_open = true;
-        match &mut slot.live {
-            Some(live) => live.begin(request, scopes),
-            None => slot.live = Some(Live::new(request, scopes)),
+        if let Some(live) = self.slots.get_mut(at) {
+            assert!(live.phase == Phase::Closed, "a request's slot is not in use by another open request");
+            live.begin(request, scopes);
+        } else {
+            self.slots.resize_with(at, || Live::new(request, scopes, Phase::Closed));
+            self.slots.push(Live::new(request, scopes, Phase::Open));
         }
         self.open += 1;
     }
 
-    pub(super) fn close(&mut self, id: RequestId) {
-        let slot = &mut self.slots[id.index()];
-        assert!(slot.is_open, "a request is closed once");
-        slot.is_open = false;
-        self.open -= 1;
-    }
-
     /// The request in the slot, if it is open.
+    #[inline]
     pub(super) fn find(&self, id: RequestId) -> Option<&Live> {
-        self.slots.get(id.index()).filter(|slot| slot.is_open)?.live.as_ref()
+        let live = self.slots.get(id.index())?;
+        (live.phase != Phase::Closed).then_some(live)
     }
 
+    #[inline]
     pub(super) fn find_mut(&mut self, id: RequestId) -> Option<&mut Live> {
-        self.slots.get_mut(id.index()).filter(|slot| slot.is_open)?.live.as_mut()
+        let live = self.slots.get_mut(id.index())?;
+        (live.phase != Phase::Closed).then_some(live)
     }
 
     pub(super) fn get(&self, id: RequestId) -> &Live {
@@ -130,6 +111,14 @@ impl Requests {
 
     pub(super) fn get_mut(&mut self, id: RequestId) -> &mut Live {
         self.find_mut(id).expect("an open request")
+    }
+
+    /// Closes a request; how it stood.
+    pub(super) fn close(&mut self, id: RequestId) -> &Live {
+        self.open -= 1;
+        let live = self.get_mut(id);
+        live.phase = Phase::Closed;
+        live
     }
 
     /// How many slots there are, open or not.
@@ -143,11 +132,11 @@ impl Requests {
 }
 
 impl Live {
-    fn new(request: &Request, scopes: Scopes) -> Live {
+    fn new(request: &Request, scopes: Scopes, phase: Phase) -> Live {
         Live {
             request: *request,
             scopes,
-            phase: Phase::Open,
+            phase,
             attempts: 0,
             seeks: 0,
             tried: Vec::new(),
@@ -208,7 +197,7 @@ impl Calls {
     }
 
     pub(super) fn is_flying(&self, id: CallId) -> bool {
-        matches!(self.slots.get(id.index()), Some(Some(Leg { flight: Flight::Flying(_), .. })))
+        matches!(self.slots.get(id.index()), Some(Some(Leg { flight: Flight::Flying(..), .. })))
     }
 
     /// The route of a call in flight.
