@@ -11,7 +11,7 @@ use super::seek::{Field, Pick, Record, Refusal};
 use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
-use crate::units::{CallId, RequestId, Timestamp};
+use crate::units::{CallId, Duration, RequestId, Timestamp};
 
 impl Gateway {
     /// Looks for a route and calls it, lets the request wait for a slot, or ends it with the reason why not.
@@ -94,29 +94,17 @@ impl Gateway {
         live.legs.push(call.call);
         let (deadline, delivery) = (live.request.deadline, live.request.delivery);
         self.calls.begin(Leg { call, begun: now, flight: Flight::Flying(hold, permit) });
-        let timeouts = *route.profile.timeouts(&self.policy);
-        self.time(Wait::Attempt(call.call), now, timeouts.attempt, deadline);
-        match delivery {
-            Delivery::Stream => {
-                self.time(Wait::FirstByte(call.call), now, timeouts.first_byte, deadline);
-            }
-            Delivery::Whole => {}
+        let timeouts = route.profile.timeouts(&self.policy);
+        if let Some(due) = ends_by(deadline, now, timeouts.attempt) {
+            self.waits.set(Wait::Attempt(call.call), due);
+        }
+        if delivery == Delivery::Stream
+            && let Some(due) = ends_by(deadline, now, timeouts.first_byte)
+        {
+            self.waits.set(Wait::FirstByte(call.call), due);
         }
         out.act(Action::Call(call));
         self.expect(now, id, pick.route);
-    }
-
-    /// Sets a timeout, unless the deadline comes first anyway.
-    fn time(
-        &mut self,
-        wait: Wait,
-        now: Timestamp,
-        timeout: Option<crate::units::Duration>,
-        deadline: Timestamp,
-    ) {
-        if let Some(due) = timeout.map(|timeout| now.after(timeout)).filter(|due| *due < deadline) {
-            self.waits.set(wait, due);
-        }
     }
 
     /// The first output of a stream: from here on only this call's bytes.
@@ -150,8 +138,10 @@ impl Gateway {
         {
             let deadline = self.requests.get(*request).request.deadline;
             let idle = self.registry.routes[route.index()].profile.timeouts(&self.policy).idle;
-            self.waits.clear(Wait::Idle(call));
-            self.time(Wait::Idle(call), now, idle, deadline);
+            match ends_by(deadline, now, idle) {
+                Some(due) => self.waits.set(Wait::Idle(call), due),
+                None => self.waits.clear(Wait::Idle(call)),
+            }
         }
     }
 
@@ -179,4 +169,10 @@ impl Gateway {
         self.waits.set(Wait::Receipt(call), now.after(self.policy.budget.receipt_max));
         out.act(Action::Cancel { call, why });
     }
+}
+
+/// When a timeout that begins now is over, unless the deadline comes first anyway.
+#[inline]
+fn ends_by(deadline: Timestamp, now: Timestamp, timeout: Option<Duration>) -> Option<Timestamp> {
+    timeout.map(|timeout| now.after(timeout)).filter(|due| *due < deadline)
 }
