@@ -84,6 +84,17 @@ impl Breaker {
     /// the first probe. A refusal costs nothing.
     #[inline]
     pub fn admit(&mut self, now: Timestamp) -> (Admission, Option<Transition>) {
+        if self.is_closed() {
+            self.renew(now);
+            self.window.begin(now);
+            return (self.admitted(now, Role::Regular), None);
+        }
+        self.ask(now)
+    }
+
+    /// Asks one that may be in the way.
+    #[inline(never)]
+    fn ask(&mut self, now: Timestamp) -> (Admission, Option<Transition>) {
         let mut moved = self.touch(now);
         if moved.is_none() && self.state == State::Open && self.is_cool(now) {
             moved = self.enter(State::HalfOpen, now);
@@ -126,6 +137,15 @@ impl Breaker {
     /// Records the result of a call that began in `era`, with or without a permit.
     #[inline]
     pub fn record(&mut self, now: Timestamp, era: Era, sample: Sample) -> Option<Transition> {
+        if self.is_closed() {
+            self.renew(now);
+            return if self.hears(era) { self.hear_closed(now, era, self.mark(sample)) } else { None };
+        }
+        self.record_ajar(now, era, sample)
+    }
+
+    #[inline(never)]
+    fn record_ajar(&mut self, now: Timestamp, era: Era, sample: Sample) -> Option<Transition> {
         let moved = self.touch(now);
         if self.hears(era) {
             return net(moved, self.hear(now, era, self.mark(sample)));
@@ -140,17 +160,22 @@ impl Breaker {
 
     /// Lets time alone do what it does in this configuration; in the default one, that is nothing. Every
     /// other door touches first.
-    #[inline]
     pub fn touch(&mut self, now: Timestamp) -> Option<Transition> {
         match self.state {
             State::Closed | State::MetricsOnly => {
-                if self.window.renew(now) {
-                    self.generation = self.generation.wrapping_add(1);
-                }
+                self.renew(now);
                 None
             }
             State::Open | State::HalfOpen => self.timed_move(now).and_then(|to| self.enter(to, now)),
             State::ForcedOpen | State::Disabled => None,
+        }
+    }
+
+    /// What CLOSED counts begins anew, if its time is over.
+    #[inline]
+    fn renew(&mut self, now: Timestamp) {
+        if self.window.renew(now) {
+            self.generation = self.generation.wrapping_add(1);
         }
     }
 
@@ -229,7 +254,6 @@ impl Breaker {
         }
     }
 
-    #[inline]
     fn hear(&mut self, now: Timestamp, era: Era, mark: Mark) -> Option<Transition> {
         match self.state {
             State::Closed => self.hear_closed(now, era, mark),
