@@ -9,6 +9,8 @@ use crate::units::RequestId;
 pub(super) struct Queue {
     tasks: Slots,
     tenants: Slots,
+    /// Whether there is a limit: without one nothing is counted.
+    is_limited: bool,
     /// Who waits: the one to go first first. Higher priorities are smaller numbers here.
     waiting: Vec<(u8, u64, RequestId)>,
     most: usize,
@@ -28,6 +30,7 @@ impl Queue {
         Queue {
             tasks: Slots::new(limits.task_max),
             tenants: Slots::new(limits.tenant_max),
+            is_limited: limits.task_max != u32::MAX || limits.tenant_max != u32::MAX,
             waiting: Vec::new(),
             most: limits.queue_max as usize,
             numbers: 0,
@@ -37,12 +40,16 @@ impl Queue {
 
     /// Whether the request's task or tenant has no free slot.
     pub(super) fn is_full_for(&self, payer: &Payer) -> bool {
-        payer.task.is_some_and(|task| self.tasks.is_full(task.id.index()))
-            || payer.tenant.is_some_and(|tenant| self.tenants.is_full(tenant.index()))
+        self.is_limited
+            && (payer.task.is_some_and(|task| self.tasks.is_full(task.id.index()))
+                || payer.tenant.is_some_and(|tenant| self.tenants.is_full(tenant.index())))
     }
 
     /// A call begins.
     pub(super) fn take(&mut self, payer: &Payer) {
+        if !self.is_limited {
+            return;
+        }
         if let Some(task) = payer.task {
             self.tasks.take(task.id.index());
         }
@@ -53,13 +60,16 @@ impl Queue {
 
     /// A call's slots are free.
     pub(super) fn give(&mut self, payer: &Payer) {
+        self.freed = Freed::Something;
+        if !self.is_limited {
+            return;
+        }
         if let Some(task) = payer.task {
             self.tasks.give(task.id.index());
         }
         if let Some(tenant) = payer.tenant {
             self.tenants.give(tenant.index());
         }
-        self.freed = Freed::Something;
     }
 
     /// Lets a request wait; how many wait then, or `None` if nobody else may.

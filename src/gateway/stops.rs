@@ -201,10 +201,23 @@ fn show(
 impl Gateway {
     /// Counts a call that a request is about to make. Whether it may; if not, the request is stopped, and with
     /// it all that wait in the fuse's scope.
+    #[inline]
     pub(super) fn count(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) -> Allowed {
-        let Err((reason, blown)) = self.stops.tick(&self.requests.get(id).request) else {
-            return Allowed::Yes;
-        };
+        match self.stops.tick(&self.requests.get(id).request) {
+            Ok(()) => Allowed::Yes,
+            Err((reason, blown)) => self.blew(now, id, (reason, blown), out),
+        }
+    }
+
+    /// A count fuse refuses a call.
+    #[inline(never)]
+    fn blew(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        (reason, blown): (StopReason, Blown),
+        out: &mut Effects,
+    ) -> Allowed {
         if blown.news == News::JustBlown {
             out.decide(Decision::Blew { fuse: reason.fuse(), request: id, calls: blown.calls });
         }

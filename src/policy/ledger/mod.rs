@@ -223,6 +223,7 @@ impl Ledger {
 
     /// Opens an account. With a `window` its cap is for each window of that length, counted from the
     /// beginning of time.
+    #[inline]
     pub fn open(&mut self, cap: Amount, window: Option<Duration>) -> AccountId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.accounts.push(Account::default());
@@ -234,6 +235,7 @@ impl Ledger {
     }
 
     /// Closes an account. What is charged to it later is ignored.
+    #[inline]
     pub fn close(&mut self, id: AccountId) {
         let account = &mut self.accounts[id.slot as usize];
         assert_eq!(account.generation, id.generation, "an account is closed once");
