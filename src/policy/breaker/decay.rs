@@ -38,7 +38,7 @@ pub struct Decaying {
     fade: Fade,
     /// The weight of the past at the next result, if it fades with results.
     step: u128,
-    value: Option<u128>,
+    value: Option<Share>,
     last: Timestamp,
     tally: Tally,
 }
@@ -70,10 +70,11 @@ impl Decaying {
             Fade::Time(over) => fading(now.since(self.last).nanos(), over.nanos()),
         };
         self.last = now;
-        self.value = Some(match self.value {
+        let average = match self.value {
             None => sample,
-            Some(value) => (value * past + sample * (ONE - past)) >> PLACES,
-        });
+            Some(Share(value)) => (u128::from(value) * past + sample * (ONE - past)) >> PLACES,
+        };
+        self.value = Some(Share(average as u64)); // at most one
     }
 
     pub(super) fn sum(&self) -> &Tally {
@@ -81,7 +82,7 @@ impl Decaying {
     }
 
     pub(super) fn share(&self) -> Option<Share> {
-        self.value.map(|v| Share(v as u64))
+        self.value
     }
 }
 
