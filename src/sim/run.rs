@@ -5,13 +5,13 @@ use super::agenda::{Event, Rank};
 use super::catalog::{RequestName, TaskName};
 use super::entry::{Declared, Observer, Scripted, TaskEnd, What};
 use super::jobs::Part;
-use super::scribe::Scribe;
+use super::scribe::{Page, Scribe};
 use super::setup::{Pace, Setup};
 use super::stack::{Hearer, Life};
 use super::world::{End, World};
-use crate::gateway::{Action, Command, Decision, Effect, Input, Outcome, Request, Task, Wait};
+use crate::gateway::{Action, Call, Command, Decision, Effect, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
-use crate::units::{CallId, LayerId, RouteId, TaskId, TenantId, Timestamp};
+use crate::units::{CallId, LayerId, RequestId, RouteId, TaskId, TenantId, Timestamp};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,50 +41,50 @@ pub const STEPS_AT_ONE_INSTANT_MAX: u64 = 100_000;
 /// Plays a run to its end. The observer sees every entry, in order. The same setup gives the same entries.
 pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
     let mut world = World::new(setup);
-    let mut scribe = Scribe::new(observer);
+    let mut scribe = Scribe::default();
     declare(setup, &mut scribe);
     let (mut instant, mut steps) = (Timestamp::ZERO, 0);
     while let Some(next) = next(&mut world) {
         let at = next.at();
         (instant, steps) = if at == instant { (at, steps + 1) } else { (at, 0) };
         if steps > STEPS_AT_ONE_INSTANT_MAX {
-            return ending(&mut scribe, Rest::Runaway);
+            return ending(&mut scribe, observer, Rest::Runaway);
         }
         match next {
             Next::Event(_) => step(&mut world, &mut scribe),
             Next::Wake(at, layer, wait) => wake(&mut world, at, (layer, wait), &mut scribe),
             Next::Relay(at) => relay::relay(&mut world, at, &mut scribe),
         }
-        scribe.turn_page_if_full();
+        scribe.turn_page_if_full(observer);
     }
     let rest = if world.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
-    let (_, at) = scribe.last();
+    let (_, at) = scribe.page.last();
     for layer in (0..=world.outermost().0).rev().map(LayerId) {
-        scribe.turn_to(layer);
-        let cause = scribe.write(at, None, What::RunEnded);
+        scribe.page.turn_to(layer);
+        let cause = scribe.page.write(at, None, What::RunEnded);
         tell(&mut world, (layer, at), cause, Input::Operator(Command::Show), &mut scribe);
     }
-    ending(&mut scribe, rest)
+    ending(&mut scribe, observer, rest)
 }
 
 /// The run is over: what is written is shown.
-fn ending(scribe: &mut Scribe<'_, impl Observer>, rest: Rest) -> Ending {
-    scribe.turn_page();
-    let (entries, at) = scribe.last();
+fn ending(scribe: &mut Scribe, observer: &mut impl Observer, rest: Rest) -> Ending {
+    scribe.turn_page(observer);
+    let (entries, at) = scribe.page.last();
     Ending { at, entries, rest }
 }
 
 /// The preamble: what is declared.
-fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
+fn declare(setup: &Setup, scribe: &mut Scribe) {
     let catalog = &setup.catalog;
     let own_breakers = catalog.machines.own_breakers.iter().map(|own| Declared::Breaker(own.0));
     for above in (1..=catalog.outermost().0).rev() {
-        scribe.turn_to(LayerId(above));
+        scribe.page.turn_to(LayerId(above));
         for declared in [Declared::Layer, Declared::Limits, Declared::Route(RouteId(0))] {
-            scribe.write(Timestamp::ZERO, None, What::Declared(declared));
+            scribe.page.write(Timestamp::ZERO, None, What::Declared(declared));
         }
     }
-    scribe.turn_to(LayerId::INNERMOST);
+    scribe.page.turn_to(LayerId::INNERMOST);
     let tenants = (0..catalog.tenants.len()).map(|at| Declared::Tenant(TenantId(at as u16)));
     let tasks = (0..catalog.tasks.len()).map(|at| Declared::Task(at as u16));
     let quotas = (0..catalog.quotas.len()).map(|at| Declared::Quota(at as u16));
@@ -92,7 +92,7 @@ fn declare(setup: &Setup, scribe: &mut Scribe<'_, impl Observer>) {
     let approvals = (0..catalog.approvals.len()).map(|at| Declared::Approval(at as u16));
     let parties = tenants.chain(tasks).chain(quotas).chain(routes).chain(approvals);
     for declared in [Declared::Limits].into_iter().chain(own_breakers).chain(parties) {
-        scribe.write(Timestamp::ZERO, None, What::Declared(declared));
+        scribe.page.write(Timestamp::ZERO, None, What::Declared(declared));
     }
 }
 
@@ -129,9 +129,9 @@ fn next(world: &mut World<'_>) -> Option<Next> {
 }
 
 /// One event of the agenda.
-fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>) {
+fn step(world: &mut World<'_>, scribe: &mut Scribe) {
     let (at, event) = world.agenda.take().expect("the agenda is not empty");
-    scribe.turn_to(LayerId::INNERMOST);
+    scribe.page.turn_to(LayerId::INNERMOST);
     match event {
         Event::Arrive(source) => arrive(world, at, source, scribe),
         Event::BeginJob(job) => begin_job(world, at, job, scribe),
@@ -139,22 +139,22 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe<'_, impl Observer>) {
         Event::EndJob(task) => end_job(world, at, task, scribe),
         Event::Operate(order) => {
             let command = world.setup.operator[order as usize].1;
-            let cause = scribe.write(at, None, What::Operated { command });
+            let cause = scribe.page.write(at, None, What::Operated { command });
             tell(world, (LayerId::INNERMOST, at), cause, Input::Operator(command), scribe);
         }
         Event::HangUp { request, stamp } => {
             if world.requests[request.index()].is_waiting(stamp) {
                 let arrival = world.requests[request.index()].arrival;
                 let layer = world.outermost();
-                scribe.turn_to(layer);
-                let cause = scribe.write(at, Some(arrival), What::Abandoned { request });
+                scribe.page.turn_to(layer);
+                let cause = scribe.page.write(at, Some(arrival), What::Abandoned { request });
                 tell(world, (layer, at), cause, Input::Abandoned(request), scribe);
             }
         }
         Event::Visible { call, stamp } => {
             if world.is_current(call, stamp) {
                 let cause =
-                    scribe.write(at, Some(world.calls[call.index()].origin), What::CallVisible { call });
+                    scribe.page.write(at, Some(world.calls[call.index()].origin), What::CallVisible { call });
                 world.show_life(at, call, cause);
                 tell(world, (LayerId::INNERMOST, at), cause, Input::Visible(call), scribe);
             }
@@ -185,14 +185,14 @@ fn ended(
     (layer, at): (LayerId, Timestamp),
     call: CallId,
     end: &End,
-    scribe: &mut Scribe<'_, impl Observer>,
+    scribe: &mut Scribe,
 ) {
-    let cause = scribe.ended(at, call, end);
+    let cause = scribe.page.ended(at, call, end);
     tell(world, (layer, at), cause, Input::Ended(call, end.receipt), scribe);
 }
 
 /// The next request of a source; the one after it goes on the agenda.
-fn arrive(world: &mut World<'_>, at: Timestamp, source: u16, scribe: &mut Scribe<'_, impl Observer>) {
+fn arrive(world: &mut World<'_>, at: Timestamp, source: u16, scribe: &mut Scribe) {
     let from = &world.setup.sources[usize::from(source)];
     let ordinal = world.arrived[usize::from(source)];
     if let Pace::Open(gap) = &from.pace
@@ -212,7 +212,7 @@ fn admit(
     name: RequestName,
     part: Option<Part>,
     cause: Option<u64>,
-    scribe: &mut Scribe<'_, impl Observer>,
+    scribe: &mut Scribe,
 ) {
     let RequestName { source, ordinal, .. } = name;
     let from = &world.setup.sources[usize::from(source)];
@@ -238,8 +238,8 @@ fn admit(
     };
     let layer = world.outermost();
     world.stack.admit(&mut request);
-    scribe.turn_to(layer);
-    let arrival = scribe.arrived(at, cause, &request, name, None);
+    scribe.page.turn_to(layer);
+    let arrival = scribe.page.arrived(at, cause, &request, name, None);
     let stamp = world.stamp();
     world.admit(&request, name, stamp, arrival, part);
     world.stack.ask(&request, stamp, part);
@@ -250,7 +250,7 @@ fn admit(
 }
 
 /// A job begins; the next one of its kind goes on the agenda.
-fn begin_job(world: &mut World<'_>, at: Timestamp, job: u16, scribe: &mut Scribe<'_, impl Observer>) {
+fn begin_job(world: &mut World<'_>, at: Timestamp, job: u16, scribe: &mut Scribe) {
     let setup = &world.setup.jobs[usize::from(job)];
     let ordinal = world.jobs.begun(job);
     let task = world.jobs.begin(job, setup);
@@ -260,19 +260,13 @@ fn begin_job(world: &mut World<'_>, at: Timestamp, job: u16, scribe: &mut Scribe
         world.agenda.add(at.after(gap), Event::BeginJob(job));
     }
     let name = TaskName { kind: setup.kind, ordinal: Some(ordinal) };
-    scribe.turn_to(world.outermost());
-    world.jobs.get_mut(task).entry = scribe.write(at, None, What::TaskBegan { task, name });
+    scribe.page.turn_to(world.outermost());
+    world.jobs.get_mut(task).entry = scribe.page.write(at, None, What::TaskBegan { task, name });
     world.jobs.advance(at, task, setup, &mut world.agenda);
 }
 
 /// A step begins: all its requests at once, unless the job has failed meanwhile.
-fn begin_step(
-    world: &mut World<'_>,
-    at: Timestamp,
-    task: TaskId,
-    step: u16,
-    scribe: &mut Scribe<'_, impl Observer>,
-) {
+fn begin_step(world: &mut World<'_>, at: Timestamp, task: TaskId, step: u16, scribe: &mut Scribe) {
     let progress = world.jobs.get(task);
     let (cause, failed, job) = (progress.entry, progress.failed, progress.ordinal);
     let setup = &world.setup.jobs[usize::from(progress.job)].steps[usize::from(step)];
@@ -290,23 +284,18 @@ fn begin_step(
 }
 
 /// A job is over.
-fn end_job(world: &mut World<'_>, at: Timestamp, task: TaskId, scribe: &mut Scribe<'_, impl Observer>) {
+fn end_job(world: &mut World<'_>, at: Timestamp, task: TaskId, scribe: &mut Scribe) {
     let progress = world.jobs.end(task);
     let end = if progress.failed { TaskEnd::Failed } else { TaskEnd::Answered };
-    scribe.turn_to(world.outermost());
-    let cause = scribe.write(at, Some(progress.entry), What::TaskEnded { task, end });
+    scribe.page.turn_to(world.outermost());
+    let cause = scribe.page.write(at, Some(progress.entry), What::TaskEnded { task, end });
     for layer in (0..=world.outermost().0).rev() {
         tell(world, (LayerId(layer), at), cause, Input::TaskEnded(task), scribe);
     }
 }
 
 /// A timer of a gateway is due. It was caused by what set it.
-fn wake(
-    world: &mut World<'_>,
-    at: Timestamp,
-    (layer, wait): (LayerId, Wait),
-    scribe: &mut Scribe<'_, impl Observer>,
-) {
+fn wake(world: &mut World<'_>, at: Timestamp, (layer, wait): (LayerId, Wait), scribe: &mut Scribe) {
     let cause = match wait {
         Wait::Deadline(request) => world.requests[request.index()].arrival,
         Wait::Retry(request) => world.requests[request.index()].retry,
@@ -315,103 +304,133 @@ fn wake(
         Wait::FirstByte(call) | Wait::Idle(call) => world.origins(layer, call).1,
         Wait::Health(health) => world.health_moves(layer)[health.index()],
     };
-    scribe.turn_to(layer);
-    let cause = scribe.write(at, Some(cause), What::Woke { wait });
+    scribe.page.turn_to(layer);
+    let cause = scribe.page.write(at, Some(cause), What::Woke { wait });
     tell(world, (layer, at), cause, Input::Woke, scribe);
 }
 
-/// Tells the gateway what happened, writes down what it says and carries out what it orders.
+/// Tells the gateway what happened, writes down what it says and carries out what it orders. What it says is written
+/// down together, as far as nothing is written because of it.
 fn tell(
     world: &mut World<'_>,
     (layer, now): (LayerId, Timestamp),
     cause: u64,
     input: Input<'_>,
-    scribe: &mut Scribe<'_, impl Observer>,
+    scribe: &mut Scribe,
 ) {
-    scribe.turn_to(layer);
-    let first = scribe.effects.list.len();
-    world.gateway(layer).handle(now, input, &mut scribe.effects);
-    for place in first..scribe.effects.list.len() {
-        let seq = scribe.effect(now, cause, (first, place));
-        match &scribe.effects.list[place] {
-            Effect::Act(action) => carry_out(world, (layer, now), *action, seq, scribe),
-            Effect::Decide(decision) => match decision {
-                Decision::RetryScheduled { request, .. } => world.requests[request.index()].retry = seq,
-                Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq,
-                Decision::Reserved { .. }
-                | Decision::Denied { .. }
-                | Decision::Classified { .. }
-                | Decision::Signalled { .. }
-                | Decision::BreakerMoved { .. }
-                | Decision::Benched { .. }
-                | Decision::Freed { .. }
-                | Decision::Alerted { .. }
-                | Decision::Settled { .. }
-                | Decision::WaitRefused { .. }
-                | Decision::HedgeSkipped { .. }
-                | Decision::Queued { .. }
-                | Decision::Blew { .. }
-                | Decision::Shown(_)
-                | Decision::TimedOut { .. } => {}
-            },
-            Effect::Consider { .. } => {}
+    let Scribe { page, effects } = scribe;
+    page.turn_to(layer);
+    let mut unwritten = effects.list.len();
+    world.gateway(layer).handle(now, input, effects);
+    let mut place = unwritten;
+    while let Some(ahead) = effects.list[place..].iter().position(is_followed) {
+        place += ahead;
+        let seq = page.next() + (place - unwritten) as u64;
+        match &effects.list[place] {
+            Effect::Act(Action::Call(call)) => {
+                page.effects(now, cause, unwritten..place + 1);
+                unwritten = place + 1;
+                begin(world, (layer, now), call, seq, page);
+            }
+            Effect::Act(Action::Cancel { call, .. }) => {
+                page.effects(now, cause, unwritten..place + 1);
+                unwritten = place + 1;
+                cancel(world, (layer, now), *call, seq, page);
+            }
+            Effect::Act(Action::Reply { request, outcome, .. }) => {
+                replied(world, now, *request, outcome, seq);
+            }
+            Effect::Act(Action::Close { request, .. }) => closed(world, now, *request, seq),
+            Effect::Act(Action::Commit { request, .. }) => {
+                world.stack.show(now, *request, seq, Life::First);
+            }
+            Effect::Decide(Decision::RetryScheduled { request, .. }) => {
+                world.requests[request.index()].retry = seq;
+            }
+            Effect::Decide(Decision::HealthMoved { health, .. }) => {
+                world.health_moves(layer)[health.index()] = seq;
+            }
+            Effect::Decide(_) | Effect::Consider { .. } => {}
         }
+        place += 1;
+    }
+    page.effects(now, cause, unwritten..effects.list.len());
+}
+
+/// Whether the world does something because of an effect, or keeps in mind which entry it is.
+const fn is_followed(effect: &Effect) -> bool {
+    match effect {
+        Effect::Act(_) => true,
+        Effect::Decide(decision) => match decision {
+            Decision::RetryScheduled { .. } | Decision::HealthMoved { .. } => true,
+            Decision::Reserved { .. }
+            | Decision::Denied { .. }
+            | Decision::Classified { .. }
+            | Decision::Signalled { .. }
+            | Decision::BreakerMoved { .. }
+            | Decision::Benched { .. }
+            | Decision::Freed { .. }
+            | Decision::Alerted { .. }
+            | Decision::Settled { .. }
+            | Decision::WaitRefused { .. }
+            | Decision::HedgeSkipped { .. }
+            | Decision::Queued { .. }
+            | Decision::Blew { .. }
+            | Decision::Shown(_)
+            | Decision::TimedOut { .. } => false,
+        },
+        Effect::Consider { .. } => false,
     }
 }
 
-fn carry_out(
+/// A call begins, told in this entry.
+fn begin(world: &mut World<'_>, (layer, now): (LayerId, Timestamp), order: &Call, seq: u64, page: &mut Page) {
+    let Call { call, request, route, credential, .. } = *order;
+    let is_upstream = layer == LayerId::INNERMOST;
+    let scripted = if is_upstream { world.begin(now, order) } else { Scripted::Foreseen };
+    let begun = page.write(now, Some(seq), What::CallBegun { call, request, route, credential, scripted });
+    if is_upstream {
+        let served = &mut world.calls[call.index()];
+        (served.origin, served.sign) = (begun, begun);
+    } else {
+        let stamp = world.stamp();
+        world.stack.call(now, layer, order, stamp, begun);
+    }
+    world.requests[request.index()].hedge = begun;
+}
+
+/// A call is cancelled, told in this entry.
+fn cancel(
     world: &mut World<'_>,
     (layer, now): (LayerId, Timestamp),
-    action: Action,
+    call: CallId,
     seq: u64,
-    scribe: &mut Scribe<'_, impl Observer>,
+    page: &mut Page,
 ) {
-    match action {
-        Action::Call(call) => {
-            let is_upstream = layer == LayerId::INNERMOST;
-            let scripted = if is_upstream { world.begin(now, &call) } else { Scripted::Foreseen };
-            let what = What::CallBegun {
-                call: call.call,
-                request: call.request,
-                route: call.route,
-                credential: call.credential,
-                scripted,
-            };
-            let begun = scribe.write(now, Some(seq), what);
-            if is_upstream {
-                let served = &mut world.calls[call.call.index()];
-                (served.origin, served.sign) = (begun, begun);
-            } else {
-                let stamp = world.stamp();
-                world.stack.call(now, layer, &call, stamp, begun);
-            }
-            world.requests[call.request.index()].hedge = begun;
-        }
-        Action::Cancel { call, .. } if layer == LayerId::INNERMOST => {
-            if !world.cancel(now, call, seq) {
-                scribe.write(now, Some(seq), What::CallLost { call });
-            }
-        }
-        Action::Cancel { call, .. } => world.stack.cancel(now, layer, call, seq),
-        Action::Reply { request, outcome, .. } => {
-            if world.stack.layers.is_empty()
-                || world.stack.reply(now, request, &outcome, seq) == Hearer::Caller
-            {
-                world.replied(now, request, matches!(outcome, Outcome::Answered { .. }));
-            } else {
-                world.requests[request.index()].answered = true;
-            }
-        }
-        Action::Close { request, .. } => {
-            if let Some(part) = world.close(now, request, seq)
-                && world.jobs.closed(part.task)
-            {
-                world.agenda.add(now, Event::EndJob(part.task));
-            }
-            world.free(request);
-        }
-        Action::Commit { request, .. } => world.stack.show(now, request, seq, Life::First),
+    if layer != LayerId::INNERMOST {
+        world.stack.cancel(now, layer, call, seq);
+    } else if !world.cancel(now, call, seq) {
+        page.write(now, Some(seq), What::CallLost { call });
     }
+}
+
+/// A request has its reply, told in this entry.
+fn replied(world: &mut World<'_>, now: Timestamp, request: RequestId, outcome: &Outcome, seq: u64) {
+    if world.stack.layers.is_empty() || world.stack.reply(now, request, outcome, seq) == Hearer::Caller {
+        world.replied(now, request, matches!(outcome, Outcome::Answered { .. }));
+    } else {
+        world.requests[request.index()].answered = true;
+    }
+}
+
+/// A request is closed, told in this entry.
+fn closed(world: &mut World<'_>, now: Timestamp, request: RequestId, seq: u64) {
+    if let Some(part) = world.close(now, request, seq)
+        && world.jobs.closed(part.task)
+    {
+        world.agenda.add(now, Event::EndJob(part.task));
+    }
+    world.free(request);
 }
 
 mod relay;

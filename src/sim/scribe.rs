@@ -6,25 +6,31 @@ use super::entry::{Entry, Observer, What};
 use super::world::End;
 use crate::gateway::{Effect, Effects, Request};
 use crate::units::{CallId, LayerId, Timestamp};
+use std::ops::Range;
 
 /// A page is full with so many entries. A step is never torn apart, so there may be more.
 const PAGE: u64 = 512;
 
 /// Writes the trace.
-pub(super) struct Scribe<'o, O: Observer> {
-    observer: &'o mut O,
-    seq: u64,
-    at: Timestamp,
-    /// Whose entries it writes.
-    layer: LayerId,
-    /// What was written and not yet shown; and what that speaks of, by position.
-    page: Vec<Noted>,
-    /// The number of its first entry.
-    first: u64,
-    arrivals: Vec<Request>,
-    ends: Vec<End>,
+#[derive(Default)]
+pub(super) struct Scribe {
+    pub(super) page: Page,
     /// What the gateways did and said on this page: they push it here, and it is written down from here.
     pub(super) effects: Effects,
+}
+
+/// What was written and not yet shown.
+pub(super) struct Page {
+    seq: u64,
+    at: Timestamp,
+    /// Whose entries are written.
+    layer: LayerId,
+    /// The number of the first entry here.
+    first: u64,
+    notes: Vec<Noted>,
+    /// What the notes speak of, by position.
+    arrivals: Vec<Request>,
+    ends: Vec<End>,
 }
 
 /// An entry that is not yet shown, or some in a row that have all this in common.
@@ -55,21 +61,21 @@ enum Note {
     },
 }
 
-impl<'o, O: Observer> Scribe<'o, O> {
-    pub(super) fn new(observer: &'o mut O) -> Scribe<'o, O> {
-        Scribe {
-            observer,
+impl Default for Page {
+    fn default() -> Page {
+        Page {
             seq: 0,
             at: Timestamp::ZERO,
             layer: LayerId::INNERMOST,
-            page: Vec::new(),
             first: 0,
+            notes: Vec::new(),
             arrivals: Vec::new(),
             ends: Vec::new(),
-            effects: Effects::default(),
         }
     }
+}
 
+impl Page {
     /// How many entries were written, and the instant of the last.
     pub(super) const fn last(&self) -> (u64, Timestamp) {
         (self.seq, self.at)
@@ -81,7 +87,7 @@ impl<'o, O: Observer> Scribe<'o, O> {
     }
 
     pub(super) fn write(&mut self, at: Timestamp, cause: Option<u64>, what: What<'static>) -> u64 {
-        self.note(at, cause, Note::Plain(what))
+        self.note(at, cause, Note::Plain(what), 1)
     }
 
     /// A request came in.
@@ -94,58 +100,68 @@ impl<'o, O: Observer> Scribe<'o, O> {
         by: Option<CallId>,
     ) -> u64 {
         self.arrivals.push(*request);
-        self.note(at, cause, Note::Arrived { request: self.arrivals.len() as u32 - 1, name, by })
+        self.note(at, cause, Note::Arrived { request: self.arrivals.len() as u32 - 1, name, by }, 1)
     }
 
     /// A call is over.
     pub(super) fn ended(&mut self, at: Timestamp, call: CallId, end: &End) -> u64 {
         self.ends.push(*end);
-        self.note(at, Some(end.origin), Note::Ended { call, end: self.ends.len() as u32 - 1 })
+        self.note(at, Some(end.origin), Note::Ended { call, end: self.ends.len() as u32 - 1 }, 1)
     }
 
-    /// The effect in this place of the list, of an answer that begins at `first`.
-    pub(super) fn effect(&mut self, at: Timestamp, cause: u64, (first, place): (usize, usize)) -> u64 {
-        match self.page.last_mut() {
-            Some(Noted { note: Note::Effects { count, .. }, .. }) if place > first => {
-                *count += 1;
-                self.at = at;
-                self.seq += 1;
-                self.seq - 1
-            }
-            Some(_) | None => self.note(at, Some(cause), Note::Effects { first: place as u32, count: 1 }),
+    /// The number of the next entry.
+    pub(super) const fn next(&self) -> u64 {
+        self.seq
+    }
+
+    /// The effects in these places of the list.
+    pub(super) fn effects(&mut self, at: Timestamp, cause: u64, places: Range<usize>) {
+        if !places.is_empty() {
+            let (first, count) = (places.start as u32, places.len() as u32);
+            self.note(at, Some(cause), Note::Effects { first, count }, count);
         }
     }
 
-    fn note(&mut self, at: Timestamp, cause: Option<u64>, note: Note) -> u64 {
+    /// So many entries. The number of the first.
+    fn note(&mut self, at: Timestamp, cause: Option<u64>, note: Note, entries: u32) -> u64 {
         self.at = at;
         let seq = self.seq;
-        self.seq += 1;
-        self.page.push(Noted { at, cause, layer: self.layer, note });
+        self.seq += u64::from(entries);
+        self.notes.push(Noted { at, cause, layer: self.layer, note });
         seq
     }
 
+    fn clear(&mut self) {
+        self.first = self.seq;
+        self.notes.clear();
+        self.arrivals.clear();
+        self.ends.clear();
+    }
+}
+
+impl Scribe {
     /// Shows the page, if it is full.
     #[inline]
-    pub(super) fn turn_page_if_full(&mut self) {
-        if self.seq - self.first >= PAGE {
-            self.turn_page();
+    pub(super) fn turn_page_if_full(&mut self, observer: &mut impl Observer) {
+        if self.page.seq - self.page.first >= PAGE {
+            self.turn_page(observer);
         }
     }
 
     /// Shows the page and begins an empty one.
     #[inline(never)]
-    pub(super) fn turn_page(&mut self) {
-        let (effects, observer) = (&self.effects, &mut *self.observer);
-        let mut seq = self.first;
-        for noted in &self.page {
+    pub(super) fn turn_page(&mut self, observer: &mut impl Observer) {
+        let Scribe { page, effects } = self;
+        let mut seq = page.first;
+        for noted in &page.notes {
             match &noted.note {
                 Note::Plain(what) => noted.show(observer, &mut seq, *what),
                 Note::Arrived { request, name, by } => {
-                    let request = &self.arrivals[*request as usize];
+                    let request = &page.arrivals[*request as usize];
                     noted.show(observer, &mut seq, What::Arrived { request, name: *name, by: *by });
                 }
                 Note::Ended { call, end } => {
-                    let End { receipt, truth, health, code, status, origin: _ } = &self.ends[*end as usize];
+                    let End { receipt, truth, health, code, status, origin: _ } = &page.ends[*end as usize];
                     let (call, truth, health, code, status) = (*call, *truth, *health, *code, *status);
                     let what = What::CallEnded { call, truth, health, code, status, receipt };
                     noted.show(observer, &mut seq, what);
@@ -167,11 +183,8 @@ impl<'o, O: Observer> Scribe<'o, O> {
                 }
             }
         }
-        self.first = self.seq;
-        self.page.clear();
-        self.arrivals.clear();
-        self.ends.clear();
-        self.effects.clear();
+        page.clear();
+        effects.clear();
     }
 }
 
@@ -209,31 +222,35 @@ mod tests {
     #[test]
     fn entries_come_in_the_order_of_writing_with_their_own_causes_page_after_page() {
         let (mut seen, mut written) = (Seen::default(), Vec::new());
-        let mut scribe = Scribe::new(&mut seen);
+        let mut scribe = Scribe::default();
         for step in 0..1_000u32 {
             let at = Timestamp::from_nanos(u64::from(step));
-            scribe.turn_to(LayerId(2));
-            let cause = scribe.write(at, None, What::RunEnded);
+            let Scribe { page, effects } = &mut scribe;
+            page.turn_to(LayerId(2));
+            let cause = page.write(at, None, What::RunEnded);
             written.push((cause, at, None, LayerId(2), None));
             // Two layers answer, one right after the other.
             for (layer, cause) in [(LayerId(1), cause), (LayerId(0), 7)] {
-                scribe.turn_to(layer);
-                let first = scribe.effects.list.len();
-                for nth in 0..3 {
-                    let request = RequestId(3 * step + nth);
-                    scribe.effects.list.push(Effect::Act(Action::Close { request, spent: Money::ZERO }));
-                    let seq = scribe.effect(at, cause, (first, first + nth as usize));
+                page.turn_to(layer);
+                let first = effects.list.len();
+                for nth in 0..4 {
+                    let request = RequestId(4 * step + nth);
+                    effects.list.push(Effect::Act(Action::Close { request, spent: Money::ZERO }));
+                    let seq = page.next() + u64::from(nth % 2);
                     written.push((seq, at, Some(cause), layer, Some(request)));
                     if nth == 1 {
                         // What follows from an effect stands before the next one.
-                        written.push((scribe.write(at, Some(9), What::RunEnded), at, Some(9), layer, None));
+                        page.effects(at, cause, first..first + 2);
+                        written.push((page.write(at, Some(9), What::RunEnded), at, Some(9), layer, None));
                     }
                 }
+                page.effects(at, cause, first + 2..first + 4);
+                page.effects(at, cause, first + 4..first + 4);
             }
-            scribe.turn_page_if_full();
+            scribe.turn_page_if_full(&mut seen);
         }
-        scribe.turn_page();
-        assert!(written.iter().map(|(seq, ..)| *seq).eq(0..9_000));
+        scribe.turn_page(&mut seen);
+        assert!(written.iter().map(|(seq, ..)| *seq).eq(0..11_000));
         assert_eq!(seen.0, written);
     }
 }

@@ -3,14 +3,14 @@
 use super::{ended, tell};
 use crate::gateway::Input;
 use crate::sim::catalog::RequestName;
-use crate::sim::entry::{Observer, What};
+use crate::sim::entry::What;
 use crate::sim::scribe::Scribe;
 use crate::sim::stack::{Descent, Life, Relay};
 use crate::sim::world::{End, World};
 use crate::units::{LayerId, Timestamp};
 
 /// What passes from one layer to the next.
-pub(super) fn relay(world: &mut World<'_>, at: Timestamp, scribe: &mut Scribe<'_, impl Observer>) {
+pub(super) fn relay(world: &mut World<'_>, at: Timestamp, scribe: &mut Scribe) {
     match world.stack.take() {
         Relay::Arrive(leg) => {
             let id = world.slot();
@@ -23,14 +23,14 @@ pub(super) fn relay(world: &mut World<'_>, at: Timestamp, scribe: &mut Scribe<'_
             if let Some(layer) = world.stack.open(request, stamp)
                 && world.requests[request.index()].is_waiting(stamp)
             {
-                scribe.turn_to(layer);
-                let cause = scribe.write(at, Some(cause), What::Abandoned { request });
+                scribe.page.turn_to(layer);
+                let cause = scribe.page.write(at, Some(cause), What::Abandoned { request });
                 tell(world, (layer, at), cause, Input::Abandoned(request), scribe);
             }
         }
         Relay::End { leg, cause } => {
             if let Some(end) = world.stack.end(leg) {
-                scribe.turn_to(leg.layer);
+                scribe.page.turn_to(leg.layer);
                 let end = End { origin: cause, ..end };
                 ended(world, (leg.layer, at), leg.call, &end, scribe);
             }
@@ -38,8 +38,8 @@ pub(super) fn relay(world: &mut World<'_>, at: Timestamp, scribe: &mut Scribe<'_
         Relay::Visible { leg, cause } => {
             if world.stack.lives(leg, cause).is_some() {
                 let call = leg.call;
-                scribe.turn_to(leg.layer);
-                let cause = scribe.write(at, Some(cause), What::CallVisible { call });
+                scribe.page.turn_to(leg.layer);
+                let cause = scribe.page.write(at, Some(cause), What::CallVisible { call });
                 world.stack.lives(leg, cause);
                 tell(world, (leg.layer, at), cause, Input::Visible(call), scribe);
             }
@@ -54,16 +54,16 @@ pub(super) fn relay(world: &mut World<'_>, at: Timestamp, scribe: &mut Scribe<'_
 }
 
 /// A call of a layer arrives in the layer below.
-fn descend(world: &mut World<'_>, at: Timestamp, descent: &Descent, scribe: &mut Scribe<'_, impl Observer>) {
+fn descend(world: &mut World<'_>, at: Timestamp, descent: &Descent, scribe: &mut Scribe) {
     let name = RequestName { within: descent.within, ..world.requests[descent.by.index()].name };
     let mut request = descent.request;
     if descent.layer == LayerId::INNERMOST {
         let demanded = &world.setup.sources[usize::from(name.source)].template.envelope;
         (request.envelope.protocol, request.envelope.contract) = (demanded.protocol, demanded.contract);
     }
-    scribe.turn_to(descent.layer);
+    scribe.page.turn_to(descent.layer);
     let by = Some(descent.leg.call);
-    let arrival = scribe.arrived(at, Some(descent.cause), &request, name, by);
+    let arrival = scribe.page.arrived(at, Some(descent.cause), &request, name, by);
     let stamp = world.stamp();
     world.admit(&request, name, stamp, arrival, None);
     world.stack.arrive(descent, stamp);
