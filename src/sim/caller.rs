@@ -2,9 +2,63 @@
 
 use super::catalog::RequestName;
 use super::jobs::Part;
+use super::setup::{Pace, Setup, Source};
 use crate::gateway::{Delivery, Request};
 use crate::policy::prices::Usage;
-use crate::units::RouteId;
+use crate::units::{Draws, Duration, Key, Purpose, RouteId};
+
+/// Where requests come from, and how many have.
+pub(super) struct Flow<'s> {
+    pub(super) source: &'s Source,
+    /// The hash of its name.
+    pub(super) hash: u64,
+    /// What all its requests ask, as a hash.
+    pub(super) content: Option<u64>,
+    /// The draw of the gap before a request, begun with its name.
+    gap: Key,
+    arrived: u32,
+    /// How many more it was asked for after a reply, if it has clients.
+    asked: u32,
+}
+
+impl<'s> Flow<'s> {
+    pub(super) fn new(setup: &'s Setup, source: usize, draws: &Draws) -> Flow<'s> {
+        let (catalog, fact) = (&setup.catalog, &setup.catalog.sources[source]);
+        let hash = catalog.names.hash(fact.name);
+        Flow {
+            source: &setup.sources[source],
+            hash,
+            content: fact.content.map(|content| catalog.names.hash(content)),
+            gap: draws.of(Purpose::Arrival).and(hash),
+            arrived: 0,
+            asked: 0,
+        }
+    }
+
+    /// The next request arrives: its number, and the time to the one after it, if that comes whatever becomes of it.
+    pub(super) fn arrive(&mut self) -> (u32, Option<Duration>) {
+        let ordinal = self.arrived;
+        self.arrived += 1;
+        let gap = match &self.source.pace {
+            Pace::Open(gap) if self.arrived < self.source.count => {
+                gap.drawn(|| self.gap.and(u64::from(self.arrived)).bits())
+            }
+            Pace::Open(_) | Pace::Closed { .. } => None,
+        };
+        (ordinal, gap)
+    }
+
+    /// A request has its reply: the time until its client asks again, if it has one that does.
+    pub(super) fn replied(&mut self) -> Option<Duration> {
+        let Pace::Closed { clients, think } = &self.source.pace else { return None };
+        if self.asked + clients >= self.source.count {
+            return None;
+        }
+        self.asked += 1;
+        let ordinal = self.asked + clients - 1;
+        think.drawn(|| self.gap.and(u64::from(ordinal)).bits())
+    }
+}
 
 /// What the world knows of a request.
 pub(super) struct Caller {

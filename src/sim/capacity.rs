@@ -19,7 +19,6 @@ pub struct Capacity {
 }
 
 /// The places of a finite upstream. Who is served when is known when a call comes: first in, first out.
-#[derive(Default)]
 pub(super) struct Places {
     /// When each place is free again, the first on top.
     free_at: BinaryHeap<Reverse<Timestamp>>,
@@ -28,15 +27,14 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn new(capacity: Option<&Capacity>) -> Places {
-        let at_once = capacity.map_or(0, |capacity| capacity.at_once);
-        let free_at = (0..at_once).map(|_| Reverse(Timestamp::ZERO)).collect();
+    pub(super) fn new(capacity: &Capacity) -> Places {
+        let free_at = (0..capacity.at_once).map(|_| Reverse(Timestamp::ZERO)).collect();
         Places { free_at, waiting: VecDeque::new() }
     }
 
-    /// When a call that comes now is served; `None` if it is refused. Without a capacity, at once.
-    pub(super) fn served_at(&mut self, now: Timestamp, capacity: Option<&Capacity>) -> Option<Timestamp> {
-        let (Some(capacity), Some(Reverse(free))) = (capacity, self.free_at.peek()) else { return Some(now) };
+    /// When a call that comes now is served; `None` if it is refused.
+    pub(super) fn served_at(&mut self, now: Timestamp, capacity: &Capacity) -> Option<Timestamp> {
+        let Some(Reverse(free)) = self.free_at.peek() else { return Some(now) };
         if *free <= now {
             return Some(now);
         }
@@ -69,12 +67,12 @@ mod tests {
     fn check(at_once: u32, waiting_max: Option<u32>, calls: &[u64], served: &[Option<u64>]) {
         let refusal = Reply::answer(Duration::ZERO);
         let capacity = Capacity { at_once, waiting_max, refusal };
-        let mut places = Places::new(Some(&capacity));
+        let mut places = Places::new(&capacity);
         let got: Vec<Option<u64>> = calls
             .iter()
             .map(|second| {
                 let now = Timestamp::from_nanos(second * SECOND.nanos());
-                let at = places.served_at(now, Some(&capacity))?;
+                let at = places.served_at(now, &capacity)?;
                 places.take(now, at, Some(SECOND));
                 Some(at.nanos() / SECOND.nanos())
             })
@@ -100,14 +98,5 @@ mod tests {
         let mut places = Places { free_at: [Reverse(Timestamp::ZERO)].into(), waiting: VecDeque::new() };
         places.take(Timestamp::ZERO, Timestamp::ZERO, None);
         assert_eq!(places.free_at.peek(), Some(&Reverse(Timestamp::MAX)));
-    }
-
-    #[test]
-    fn without_a_capacity_everybody_is_served_at_once() {
-        let mut places = Places::new(None);
-        for _ in 0..3 {
-            assert_eq!(places.served_at(Timestamp::ZERO, None), Some(Timestamp::ZERO));
-            places.take(Timestamp::ZERO, Timestamp::ZERO, Some(SECOND));
-        }
     }
 }

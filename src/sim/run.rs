@@ -2,13 +2,15 @@
 //! code that advances time.
 
 use super::agenda::{Event, Rank};
+use super::caller::Flow;
 use super::catalog::{RequestName, TaskName};
 use super::entry::{Declared, Observer, Scripted, TaskEnd, What};
 use super::jobs::Part;
 use super::scribe::{Page, Scribe};
-use super::setup::{Pace, Setup};
+use super::served::End;
+use super::setup::Setup;
 use super::stack::{Hearer, Life};
-use super::world::{End, World};
+use super::world::World;
 use crate::gateway::{Action, Call, Command, Decision, Effect, Input, Outcome, Request, Task, Wait};
 use crate::units::draw::mix;
 use crate::units::{CallId, LayerId, RequestId, RouteId, TaskId, TenantId, Timestamp};
@@ -170,9 +172,7 @@ fn step(world: &mut World<'_>, scribe: &mut Scribe) {
             }
         }
         Event::End { call, stamp } => {
-            if world.is_current(call, stamp) {
-                let end = world.end(call);
-                world.stack.settle(world.calls[call.index()].by, &end);
+            if let Some(end) = world.end(call, stamp) {
                 ended(world, (LayerId::INNERMOST, at), call, &end, scribe);
             }
         }
@@ -193,15 +193,10 @@ fn ended(
 
 /// The next request of a source; the one after it goes on the agenda.
 fn arrive(world: &mut World<'_>, at: Timestamp, source: u16, scribe: &mut Scribe) {
-    let from = &world.setup.sources[usize::from(source)];
-    let ordinal = world.arrived[usize::from(source)];
-    if let Pace::Open(gap) = &from.pace
-        && ordinal + 1 < from.count
-        && let Some(gap) = gap.at(world.gap_draw(source, ordinal + 1))
-    {
+    let (ordinal, gap) = world.flows[usize::from(source)].arrive();
+    if let Some(gap) = gap {
         world.agenda.add(at.after(gap), Event::Arrive(source));
     }
-    world.arrived[usize::from(source)] += 1;
     admit(world, at, RequestName::of(source, ordinal), None, None, scribe);
 }
 
@@ -215,7 +210,7 @@ fn admit(
     scribe: &mut Scribe,
 ) {
     let RequestName { source, ordinal, .. } = name;
-    let from = &world.setup.sources[usize::from(source)];
+    let Flow { source: from, hash, content, .. } = world.flows[usize::from(source)];
     let template = &from.template;
     let mut envelope = template.envelope;
     envelope.estimate = envelope.estimate.grown(&from.growth, ordinal).expect("the last request fits");
@@ -233,8 +228,8 @@ fn admit(
         delivery: template.delivery,
         effect: template.effect,
         priority: template.priority,
-        content: world.content(source),
-        draw: mix(world.source_hash(source) ^ mix(u64::from(ordinal) + 1)),
+        content,
+        draw: mix(hash ^ mix(u64::from(ordinal) + 1)),
     };
     let layer = world.outermost();
     world.stack.admit(&mut request);

@@ -3,7 +3,7 @@
 
 use super::catalog::RequestName;
 use super::entry::{Entry, Observer, What};
-use super::world::End;
+use super::served::End;
 use crate::gateway::{Effect, Effects, Request};
 use crate::units::{CallId, LayerId, Timestamp};
 use std::ops::Range;

@@ -161,14 +161,19 @@ pub enum Latency {
 impl Latency {
     /// The time for a uniform `draw`; `None` if it never comes.
     pub fn at(&self, draw: u64) -> Option<Duration> {
+        self.drawn(|| draw)
+    }
+
+    /// The same, of a number that is drawn only if it is needed.
+    pub(super) fn drawn(&self, draw: impl FnOnce() -> u64) -> Option<Duration> {
         match self {
             Latency::Never => None,
             Latency::Fixed(d) => Some(*d),
             Latency::Uniform(low, high) => {
                 let width = (high.nanos() - low.nanos()).saturating_add(1);
-                Some(Duration::from_nanos(low.nanos() + crate::units::draw::below(draw, width)))
+                Some(Duration::from_nanos(low.nanos() + crate::units::draw::below(draw(), width)))
             }
-            Latency::Table(knots) => Some(Duration::from_nanos(real::at(knots, (draw >> 32) as u32))),
+            Latency::Table(knots) => Some(Duration::from_nanos(real::at(knots, (draw() >> 32) as u32))),
         }
     }
 
@@ -179,10 +184,5 @@ impl Latency {
             Latency::Fixed(length) | Latency::Uniform(_, length) => *length,
             Latency::Table(knots) => Duration::from_nanos(real::at(knots, u32::MAX)),
         }
-    }
-
-    /// Whether a draw is needed.
-    pub const fn is_drawn(&self) -> bool {
-        matches!(self, Latency::Uniform(..) | Latency::Table(_))
     }
 }

@@ -5,8 +5,9 @@ use crate::gateway::Input;
 use crate::sim::catalog::RequestName;
 use crate::sim::entry::What;
 use crate::sim::scribe::Scribe;
+use crate::sim::served::End;
 use crate::sim::stack::{Descent, Life, Relay};
-use crate::sim::world::{End, World};
+use crate::sim::world::World;
 use crate::units::{LayerId, Timestamp};
 
 /// What passes from one layer to the next.

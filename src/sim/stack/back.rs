@@ -5,8 +5,8 @@ use super::{Billed, Closed, Hearer, Leg, Life, Relay, Relayed, Returned, Stack, 
 use crate::gateway::{Answer, Bill, Outcome, Receipt};
 use crate::policy::taxonomy::Class;
 use crate::sim::jobs::Part;
+use crate::sim::served::End;
 use crate::sim::upstream::FailedReply;
-use crate::sim::world::End;
 use crate::units::{RequestId, Timestamp};
 
 impl Stack<'_> {
