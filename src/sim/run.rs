@@ -317,65 +317,54 @@ fn tell(
     page.turn_to(layer);
     let mut unwritten = effects.list.len();
     world.gateway(layer).handle(now, input, effects);
-    let mut place = unwritten;
-    while let Some(ahead) = effects.list[place..].iter().position(is_followed) {
-        place += ahead;
-        let seq = page.next() + (place - unwritten) as u64;
-        match &effects.list[place] {
+    let mut rest = &effects.list[unwritten..];
+    while let [effect, others @ ..] = rest {
+        rest = others;
+        let end = effects.list.len() - rest.len();
+        let seq = || page.next() + (end - unwritten - 1) as u64;
+        match effect {
             Effect::Act(Action::Call(call)) => {
-                page.effects(now, cause, unwritten..place + 1);
-                unwritten = place + 1;
+                let seq = seq();
+                page.effects(now, cause, unwritten..end);
+                unwritten = end;
                 begin(world, (layer, now), call, seq, page);
             }
             Effect::Act(Action::Cancel { call, .. }) => {
-                page.effects(now, cause, unwritten..place + 1);
-                unwritten = place + 1;
+                let seq = seq();
+                page.effects(now, cause, unwritten..end);
+                unwritten = end;
                 cancel(world, (layer, now), *call, seq, page);
             }
             Effect::Act(Action::Reply { request, outcome, .. }) => {
-                replied(world, now, *request, outcome, seq);
+                replied(world, now, *request, outcome, seq());
             }
-            Effect::Act(Action::Close { request, .. }) => closed(world, now, *request, seq),
+            Effect::Act(Action::Close { request, .. }) => closed(world, now, *request, seq()),
             Effect::Act(Action::Commit { request, .. }) => {
-                world.stack.show(now, *request, seq, Life::First);
+                world.stack.show(now, *request, seq(), Life::First);
             }
-            Effect::Decide(Decision::RetryScheduled { request, .. }) => {
-                world.requests[request.index()].retry = seq;
-            }
-            Effect::Decide(Decision::HealthMoved { health, .. }) => {
-                world.health_moves(layer)[health.index()] = seq;
-            }
-            Effect::Decide(_) | Effect::Consider { .. } => {}
+            Effect::Decide(decision) => match decision {
+                Decision::RetryScheduled { request, .. } => world.requests[request.index()].retry = seq(),
+                Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq(),
+                Decision::Reserved { .. }
+                | Decision::Denied { .. }
+                | Decision::Classified { .. }
+                | Decision::Signalled { .. }
+                | Decision::BreakerMoved { .. }
+                | Decision::Benched { .. }
+                | Decision::Freed { .. }
+                | Decision::Alerted { .. }
+                | Decision::Settled { .. }
+                | Decision::WaitRefused { .. }
+                | Decision::HedgeSkipped { .. }
+                | Decision::Queued { .. }
+                | Decision::Blew { .. }
+                | Decision::Shown(_)
+                | Decision::TimedOut { .. } => {}
+            },
+            Effect::Consider { .. } => {}
         }
-        place += 1;
     }
     page.effects(now, cause, unwritten..effects.list.len());
-}
-
-/// Whether the world does something because of an effect, or keeps in mind which entry it is.
-const fn is_followed(effect: &Effect) -> bool {
-    match effect {
-        Effect::Act(_) => true,
-        Effect::Decide(decision) => match decision {
-            Decision::RetryScheduled { .. } | Decision::HealthMoved { .. } => true,
-            Decision::Reserved { .. }
-            | Decision::Denied { .. }
-            | Decision::Classified { .. }
-            | Decision::Signalled { .. }
-            | Decision::BreakerMoved { .. }
-            | Decision::Benched { .. }
-            | Decision::Freed { .. }
-            | Decision::Alerted { .. }
-            | Decision::Settled { .. }
-            | Decision::WaitRefused { .. }
-            | Decision::HedgeSkipped { .. }
-            | Decision::Queued { .. }
-            | Decision::Blew { .. }
-            | Decision::Shown(_)
-            | Decision::TimedOut { .. } => false,
-        },
-        Effect::Consider { .. } => false,
-    }
 }
 
 /// A call begins, told in this entry.
