@@ -41,9 +41,9 @@ pub(super) enum Rank {
 /// Everything that will happen.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    /// The first of all, if it was added as such: it need not go through the heap.
-    front: Option<Turn<Event>>,
-    heap: BinaryHeap<Turn<Event>>,
+    /// Arrivals, of which each source has one or a few ahead: they need not go through the heap of all that is in flight.
+    arrivals: BinaryHeap<Turn<Event>>,
+    others: BinaryHeap<Turn<Event>>,
     added: u64,
 }
 
@@ -63,23 +63,23 @@ impl Event {
 impl Agenda {
     pub(super) fn add(&mut self, at: Timestamp, event: Event) {
         self.added += 1;
-        let item = Turn::new(at, event.rank() as u64, self.added, event);
-        match &mut self.front {
-            Some(front) if front.is_before(&item) => self.heap.push(item),
-            Some(front) => self.heap.push(std::mem::replace(front, item)),
-            None if self.heap.peek().is_none_or(|first| item.is_before(first)) => self.front = Some(item),
-            None => self.heap.push(item),
-        }
+        let rank = event.rank();
+        let heap = if rank == Rank::Arrival { &mut self.arrivals } else { &mut self.others };
+        heap.push(Turn::new(at, rank as u64, self.added, event));
     }
 
     /// When and with what rank the next event happens.
     pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
-        self.front.as_ref().or_else(|| self.heap.peek()).map(|item| (item.at(), item.what.rank()))
+        // The greatest is the first, and what is not there is less than whatever is.
+        let first = self.arrivals.peek().max(self.others.peek());
+        first.map(|item| (item.at(), item.what.rank()))
     }
 
     /// Takes it.
     pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
-        self.front.take().or_else(|| self.heap.pop()).map(|item| (item.at(), item.what))
+        let heap =
+            if self.arrivals.peek() > self.others.peek() { &mut self.arrivals } else { &mut self.others };
+        heap.pop().map(|item| (item.at(), item.what))
     }
 }
 
