@@ -68,18 +68,22 @@ impl Agenda {
         heap.push(Turn::new(at, rank as u64, self.added, event));
     }
 
-    /// When and with what rank the next event happens.
-    pub(super) fn next(&self) -> Option<(Timestamp, Rank)> {
-        // The greatest is the first, and what is not there is less than whatever is.
-        let first = self.arrivals.peek().max(self.others.peek());
-        first.map(|item| (item.at(), item.what.rank()))
+    /// When the next event happens; never, if none does.
+    pub(super) fn first(&self) -> Timestamp {
+        let at = |heap: &BinaryHeap<Turn<Event>>| heap.peek().map_or(Timestamp::MAX, Turn::at);
+        at(&self.arrivals).min(at(&self.others))
     }
 
-    /// Takes it.
-    pub(super) fn take(&mut self) -> Option<(Timestamp, Event)> {
+    /// Takes the next event, if it goes before a timer that is due at this instant.
+    pub(super) fn take_before(&mut self, timer: Option<Timestamp>) -> Option<(Timestamp, Event)> {
+        // The greatest is the first, and what is not there is less than whatever is.
         let heap =
             if self.arrivals.peek() > self.others.peek() { &mut self.arrivals } else { &mut self.others };
-        heap.pop().map(|item| (item.at(), item.what))
+        let first = heap.peek()?;
+        match timer {
+            Some(due) if !first.is_before_all(due, Rank::Timer as u64) => None,
+            Some(_) | None => heap.pop().map(|item| (item.at(), item.what)),
+        }
     }
 }
 
@@ -97,7 +101,8 @@ mod tests {
             agenda.add(at, event);
         }
         agenda.add(Timestamp::ZERO, Event::Arrive(7));
-        let order: Vec<Event> = std::iter::from_fn(|| agenda.take()).map(|taken| taken.1).collect();
+        let order: Vec<Event> =
+            std::iter::from_fn(|| agenda.take_before(None)).map(|taken| taken.1).collect();
         let expected = [
             Event::Arrive(7),
             end(9),

@@ -1,7 +1,7 @@
 //! The run: one loop that takes what happens next, tells the gateway, and carries out what it orders. The only
 //! code that advances time.
 
-use super::agenda::{Event, Rank};
+use super::agenda::Event;
 use super::caller::Flow;
 use super::catalog::{RequestName, TaskName};
 use super::entry::{Declared, Observer, Scripted, TaskEnd, What};
@@ -45,21 +45,14 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
     let mut world = World::new(setup);
     let mut scribe = Scribe::default();
     declare(setup, &mut scribe);
-    let (mut instant, mut steps) = (Timestamp::ZERO, 0);
-    while let Some(next) = next(&mut world) {
-        let at = next.at();
-        (instant, steps) = if at == instant { (at, steps + 1) } else { (at, 0) };
-        if steps > STEPS_AT_ONE_INSTANT_MAX {
-            return ending(&mut scribe, observer, Rest::Runaway);
+    let mut still = Still::default();
+    let rest = loop {
+        match fill_page(&mut world, &mut still, &mut scribe) {
+            None => scribe.turn_page(observer),
+            Some(Rest::Runaway) => return ending(&mut scribe, observer, Rest::Runaway),
+            Some(rest @ (Rest::Quiescent | Rest::Stuck)) => break rest,
         }
-        match next {
-            Next::Event(_) => step(&mut world, &mut scribe),
-            Next::Wake(at, layer, wait) => wake(&mut world, at, (layer, wait), &mut scribe),
-            Next::Relay(at) => relay::relay(&mut world, at, &mut scribe),
-        }
-        scribe.turn_page_if_full(observer);
-    }
-    let rest = if world.is_quiescent() { Rest::Quiescent } else { Rest::Stuck };
+    };
     let (_, at) = scribe.page.last();
     for layer in (0..=world.outermost().0).rev().map(LayerId) {
         scribe.page.turn_to(layer);
@@ -67,6 +60,34 @@ pub fn run(setup: &Setup, observer: &mut impl Observer) -> Ending {
         tell(&mut world, (layer, at), cause, Input::Operator(Command::Show), &mut scribe);
     }
     ending(&mut scribe, observer, rest)
+}
+
+/// For how many steps time has stood still.
+#[derive(Default)]
+struct Still {
+    at: Timestamp,
+    steps: u64,
+}
+
+/// Goes on until the page is full; how the run ends, if it does before.
+fn fill_page(world: &mut World<'_>, still: &mut Still, scribe: &mut Scribe) -> Option<Rest> {
+    while !scribe.page.is_full() {
+        let Some(next) = next(world) else {
+            return Some(if world.is_quiescent() { Rest::Quiescent } else { Rest::Stuck });
+        };
+        let at = next.at();
+        still.steps = if at == still.at { still.steps + 1 } else { 0 };
+        still.at = at;
+        if still.steps > STEPS_AT_ONE_INSTANT_MAX {
+            return Some(Rest::Runaway);
+        }
+        match next {
+            Next::Event(at, event) => step(world, (at, event), scribe),
+            Next::Wake(at, layer, wait) => wake(world, at, (layer, wait), scribe),
+            Next::Relay(at) => relay::relay(world, at, scribe),
+        }
+    }
+    None
 }
 
 /// The run is over: what is written is shown.
@@ -100,8 +121,8 @@ fn declare(setup: &Setup, scribe: &mut Scribe) {
 
 /// What happens next.
 enum Next {
-    /// The first of the agenda.
-    Event(Timestamp),
+    /// What was first on the agenda.
+    Event(Timestamp, Event),
     /// A timer of a gateway.
     Wake(Timestamp, LayerId, Wait),
     /// What passes from one layer to another.
@@ -111,7 +132,7 @@ enum Next {
 impl Next {
     const fn at(&self) -> Timestamp {
         match self {
-            Next::Event(at) | Next::Wake(at, ..) | Next::Relay(at) => *at,
+            Next::Event(at, _) | Next::Wake(at, ..) | Next::Relay(at) => *at,
         }
     }
 }
@@ -121,18 +142,15 @@ fn next(world: &mut World<'_>) -> Option<Next> {
     if let Some(at) = world.stack.due() {
         return Some(Next::Relay(at));
     }
-    let event = world.agenda.next();
-    match (event, world.next_wake(event.map_or(Timestamp::MAX, |(at, _)| at))) {
-        (None, None) => None,
-        (Some((at, _)), None) => Some(Next::Event(at)),
-        (Some(first), Some((due, ..))) if first < (due, Rank::Timer) => Some(Next::Event(first.0)),
-        (Some(_) | None, Some((due, layer, wait))) => Some(Next::Wake(due, layer, wait)),
+    let wake = world.next_wake(world.agenda.first());
+    match world.agenda.take_before(wake.map(|(due, ..)| due)) {
+        Some((at, event)) => Some(Next::Event(at, event)),
+        None => wake.map(|(due, layer, wait)| Next::Wake(due, layer, wait)),
     }
 }
 
 /// One event of the agenda.
-fn step(world: &mut World<'_>, scribe: &mut Scribe) {
-    let (at, event) = world.agenda.take().expect("the agenda is not empty");
+fn step(world: &mut World<'_>, (at, event): (Timestamp, Event), scribe: &mut Scribe) {
     scribe.page.turn_to(LayerId::INNERMOST);
     match event {
         Event::Arrive(source) => arrive(world, at, source, scribe),

@@ -81,6 +81,10 @@ impl Page {
         (self.seq, self.at)
     }
 
+    pub(super) const fn is_full(&self) -> bool {
+        self.seq - self.first >= PAGE
+    }
+
     /// From here on it writes entries of this layer.
     pub(super) const fn turn_to(&mut self, layer: LayerId) {
         self.layer = layer;
@@ -140,14 +144,6 @@ impl Page {
 }
 
 impl Scribe {
-    /// Shows the page, if it is full.
-    #[inline]
-    pub(super) fn turn_page_if_full(&mut self, observer: &mut impl Observer) {
-        if self.page.seq - self.page.first >= PAGE {
-            self.turn_page(observer);
-        }
-    }
-
     /// Shows the page and begins an empty one.
     #[inline(never)]
     pub(super) fn turn_page(&mut self, observer: &mut impl Observer) {
@@ -247,7 +243,9 @@ mod tests {
                 page.effects(at, cause, first + 2..first + 4);
                 page.effects(at, cause, first + 4..first + 4);
             }
-            scribe.turn_page_if_full(&mut seen);
+            if scribe.page.is_full() {
+                scribe.turn_page(&mut seen);
+            }
         }
         scribe.turn_page(&mut seen);
         assert!(written.iter().map(|(seq, ..)| *seq).eq(0..11_000));

@@ -47,9 +47,9 @@ impl<T> Turn<T> {
         self.place.at()
     }
 
-    /// Whether it happens before another.
-    pub const fn is_before(&self, other: &Turn<T>) -> bool {
-        self.place.0 < other.place.0
+    /// Whether it happens before whatever has this rank at an instant.
+    pub const fn is_before_all(&self, at: Timestamp, rank: u64) -> bool {
+        self.place.0 < Place::new(at, rank, 0).0
     }
 }
 

@@ -6,7 +6,6 @@ use super::replies::Reply;
 use crate::gateway::{Candidate, Outcome, Verdict, WaitRefusal};
 use crate::judge::book::{Book, Moment, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
-use crate::policy::health::State;
 use crate::sim::{Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
 

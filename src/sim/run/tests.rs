@@ -7,7 +7,7 @@ use crate::policy::eligibility::{Envelope, Offer};
 use crate::policy::prices::{Prices, Tier, Usage};
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Remedy, Resend, Scope};
 use crate::sim::{
-    Catalog, CredentialFact, Entry, FailedReply, Latency, Merits, OnCancel, Reply, RouteFact, Source,
+    Catalog, CredentialFact, Entry, FailedReply, Latency, Merits, OnCancel, Pace, Reply, RouteFact, Source,
     SourceFact, SourceKind, Template, Then, Upstream, Used,
 };
 use crate::units::{
