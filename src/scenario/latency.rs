@@ -85,7 +85,7 @@ fn quantiles(f: &mut Form<'_, '_>) -> Option<Latency> {
         f.problem(&f.span(), "these quantiles do not rise", None);
         return None;
     }
-    Some(Latency::Table(knots))
+    Some(Latency::Table(real::Knots::Given(knots)))
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl Occasion {
 }
 
 fn strikes(rate: Ratio, draw: Key) -> bool {
-    rate == Ratio::ONE || below(draw.bits(), rate.denominator()) < rate.numerator()
+    below(draw.bits(), rate.denominator()) < rate.numerator()
 }
 
 impl<'s> Source<'s> {

@@ -4,7 +4,8 @@ use super::capacity::Capacity;
 use crate::policy::prices::Usage;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis};
-use crate::units::{Duration, Money, Name, Ratio, Timestamp, real};
+use crate::units::real::Knots;
+use crate::units::{Duration, Money, Name, Ratio, Timestamp};
 
 /// What stands behind a route.
 #[derive(Clone, Debug)]
@@ -155,7 +156,7 @@ pub enum Latency {
     /// Anything from the first to the second, both included.
     Uniform(Duration, Duration),
     /// From a table.
-    Table(real::Knots),
+    Table(Knots),
 }
 
 impl Latency {
@@ -173,7 +174,7 @@ impl Latency {
                 let width = (high.nanos() - low.nanos()).saturating_add(1);
                 Some(Duration::from_nanos(low.nanos() + crate::units::draw::below(draw(), width)))
             }
-            Latency::Table(knots) => Some(Duration::from_nanos(real::at(knots, (draw() >> 32) as u32))),
+            Latency::Table(knots) => Some(Duration::from_nanos(knots.at((draw() >> 32) as u32))),
         }
     }
 
@@ -182,7 +183,7 @@ impl Latency {
         match self {
             Latency::Never => Duration::ZERO,
             Latency::Fixed(length) | Latency::Uniform(_, length) => *length,
-            Latency::Table(knots) => Duration::from_nanos(real::at(knots, u32::MAX)),
+            Latency::Table(knots) => Duration::from_nanos(knots.at(u32::MAX)),
         }
     }
 }

@@ -5,9 +5,14 @@
 
 use super::time::Duration;
 
-/// Knots of an inverse distribution function, as `(probability in 2⁻³², nanoseconds)`: rising in both.
-/// Between two knots it is a straight line; see [`at`].
-pub type Knots = Vec<(u32, u64)>;
+/// An inverse distribution function, as knots with straight lines between them: rising, like their probabilities.
+#[derive(Clone, Debug)]
+pub enum Knots {
+    /// As `(probability in 2⁻³², nanoseconds)`.
+    Given(Vec<(u32, u64)>),
+    /// The nanoseconds at the probabilities of the grid.
+    Grid(Vec<u64>),
+}
 
 /// An exponential distribution with this mean.
 pub fn exponential(mean: Duration) -> Knots {
@@ -29,63 +34,92 @@ pub fn pareto(least: Duration, alpha_milli: u64) -> Knots {
     knots(|p| least * libm::pow(1.0 - p, -1.0 / alpha))
 }
 
-/// The value at probability `p` (in 2⁻³²) of a table of knots, interpolated in integers, rounded down.
-pub fn at(knots: &[(u32, u64)], p: u32) -> u64 {
-    let left = if knots.len() == GRID {
-        Some(grid_left(p))
-    } else {
-        knots.partition_point(|k| k.0 <= p).checked_sub(1)
-    };
-    let Some((left, (p0, v0))) = left.map(|left| (left, knots[left])) else {
-        return knots.first().map_or(0, |k| k.1);
-    };
-    let Some((p1, v1)) = knots.get(left + 1).copied() else { return v0 };
-    let (rise, run, part) = (v1 - v0, u64::from(p1 - p0), u64::from(p - p0));
-    let share = match rise.checked_mul(part) {
-        Some(product) => product / run,
-        None => (u128::from(rise) * u128::from(part) / u128::from(run)) as u64,
-    };
-    v0 + share
+impl Knots {
+    /// The value at probability `p` (in 2⁻³²), interpolated in integers, rounded down; zero if there is no knot.
+    pub fn at(&self, p: u32) -> u64 {
+        match self {
+            Knots::Given(knots) => {
+                let right = knots.iter().position(|knot| p < knot.0).unwrap_or(knots.len());
+                match (right.checked_sub(1).map(|left| &knots[left]), knots.get(right)) {
+                    (Some((p0, v0)), Some((p1, v1))) => v0 + share(v1 - v0, p - p0, p1 - p0),
+                    (Some((_, value)), None) | (None, Some((_, value))) => *value,
+                    (None, None) => 0,
+                }
+            }
+            Knots::Grid(values) => {
+                let halving = (!p).leading_zeros() as usize;
+                let Some(Halving { knot, start, bits }) = HALVINGS.get(halving) else {
+                    let (v0, v1) = (values[GRID - 2], values[GRID - 1]);
+                    return v0 + share(v1 - v0, p - END, u32::MAX - END);
+                };
+                let along = p - start;
+                let left = knot + (along >> bits) as usize;
+                let (v0, v1) = (values[left], values[left + 1]);
+                let part = along & ((1 << bits) - 1);
+                v0 + ((u128::from(v1 - v0) * u128::from(part)) >> bits) as u64
+            }
+        }
+    }
+}
+
+/// So many parts of a rise.
+fn share(rise: u64, part: u32, of: u32) -> u64 {
+    match rise.checked_mul(u64::from(part)) {
+        Some(product) => product / u64::from(of),
+        None => (u128::from(rise) * u128::from(part) / u128::from(of)) as u64,
+    }
 }
 
 /// 512 even steps up to one half, then 32 even steps in each halving of what is left, down to 2⁻²⁶, then one to
-/// the last of 2³²: a distribution's tail is as fine as its body, and the knot left of `p` is found by its bits.
+/// the last of 2³²: a distribution's tail is as fine as its body, the knot left of a probability is found by its bits,
+/// and a step is a power of two.
 const GRID: usize = 512 + 26 * 32 + 2;
 
-/// The position of the last knot of the grid that is not above `p`.
-const fn grid_left(p: u32) -> usize {
-    let halving = (!p).leading_zeros();
-    if halving == 0 {
-        return (p >> 22) as usize;
+/// Where the last step begins.
+const END: u32 = u32::MAX - 31;
+
+/// The grid up to one half, and in each halving of what is left.
+const HALVINGS: [Halving; 27] = {
+    let mut halvings = [Halving { knot: 0, start: 0, bits: 22 }; 27];
+    let mut at = 1;
+    while at < 27 {
+        let start = u32::MAX - (u32::MAX >> at);
+        halvings[at] = Halving { knot: 512 + 32 * (at - 1), start, bits: 26 - at as u32 };
+        at += 1;
     }
-    if halving > 26 {
-        return GRID - 2 + (p == u32::MAX) as usize;
-    }
-    let start = u32::MAX - (u32::MAX >> halving);
-    512 + 32 * (halving as usize - 1) + ((p - start) >> (26 - halving)) as usize
+    halvings
+};
+
+/// A part of the grid whose steps are even.
+#[derive(Clone, Copy)]
+struct Halving {
+    /// The position of its first knot.
+    knot: usize,
+    /// The probability there.
+    start: u32,
+    /// The length of a step is two to the power of this.
+    bits: u32,
 }
 
-/// The grid's knots. Each value is rounded to the nearest nanosecond, ties to even, and capped at 2⁶² (146
-/// years).
+/// The probabilities of the grid.
+fn grid() -> impl Iterator<Item = u32> {
+    let steps = |at: usize| if at == 0 { 512 } else { 32 };
+    let evenly = move |(at, half): (usize, &'static Halving)| {
+        (0..steps(at)).map(move |step: u32| half.start + (step << half.bits))
+    };
+    HALVINGS.iter().enumerate().flat_map(evenly).chain([END, u32::MAX])
+}
+
+/// The grid's values. Each is rounded to the nearest nanosecond, ties to even, and capped at 2⁶² (146 years).
 fn knots(inverse: impl Fn(f64) -> f64) -> Knots {
     const CAP: f64 = (1u64 << 62) as f64;
+    let mut least = 0;
     let value = |p32: u32| {
         let ns = libm::rint(inverse(p32 as f64 / 4_294_967_296.0)).clamp(0.0, CAP);
-        (p32, ns as u64)
+        least = least.max(ns as u64);
+        least
     };
-    let body = (0..512u32).map(|k| k << 22);
-    let tail = (1..=26u32).flat_map(|halving| {
-        let start = u32::MAX - (u32::MAX >> halving);
-        (0..32u32).map(move |step| start + (step << (26 - halving)))
-    });
-    let ends = [u32::MAX - 31, u32::MAX];
-    let mut table: Knots = body.chain(tail).chain(ends).map(value).collect();
-    let mut least = 0;
-    for knot in &mut table {
-        least = least.max(knot.1);
-        knot.1 = least;
-    }
-    table
+    Knots::Grid(grid().map(value).collect())
 }
 
 /// The inverse of the standard normal distribution function (Acklam's rational approximation, relative
@@ -139,7 +173,7 @@ mod tests {
 
     fn mean(knots: &Knots) -> u64 {
         let n = 200_000u64;
-        let sum: u128 = (1..=n).map(|k| u128::from(at(knots, (mix(k) >> 32) as u32))).sum();
+        let sum: u128 = (1..=n).map(|k| u128::from(knots.at((mix(k) >> 32) as u32))).sum();
         (sum / u128::from(n)) as u64
     }
 
@@ -148,15 +182,15 @@ mod tests {
         let table = exponential(Duration::from_millis(100));
         let mean = mean(&table);
         assert!((99_000_000..101_000_000).contains(&mean), "{mean}");
-        let p99 = at(&table, (0.99 * 4_294_967_296.0) as u32);
+        let p99 = table.at((0.99 * 4_294_967_296.0) as u32);
         assert!((460_000_000..461_500_000).contains(&p99), "{p99}");
-        assert!(at(&table, u32::MAX) > 2_000_000_000);
+        assert!(table.at(u32::MAX) > 2_000_000_000);
     }
 
     #[test]
     fn a_log_normal_table_passes_through_its_median_and_p99() {
         let table = log_normal(Duration::from_millis(420), Duration::from_secs(3));
-        let ms = |p: f64| at(&table, (p * 4_294_967_296.0) as u32) / 1_000_000;
+        let ms = |p: f64| table.at((p * 4_294_967_296.0) as u32) / 1_000_000;
         assert_eq!(ms(0.5), 420);
         assert!((2_980..=3_020).contains(&ms(0.99)), "{}", ms(0.99));
     }
@@ -164,24 +198,31 @@ mod tests {
     #[test]
     fn a_pareto_table_is_never_below_its_least_value() {
         let table = pareto(Duration::from_millis(10), 1500);
-        assert_eq!(at(&table, 0), 10_000_000);
-        assert!(at(&table, u32::MAX) > 1_000_000_000);
+        assert_eq!(table.at(0), 10_000_000);
+        assert!(table.at(u32::MAX) > 1_000_000_000);
     }
 
     #[test]
-    fn the_knot_left_of_a_probability_is_found_by_its_bits() {
-        let table = exponential(Duration::from_secs(1));
-        assert_eq!(table.len(), GRID);
-        let probes = (0..100_000).map(|k| (mix(k) >> 32) as u32).chain((0..200).map(|k| u32::MAX - k));
-        for p in probes.chain(table.iter().flat_map(|knot| [knot.0, knot.0.saturating_sub(1)])) {
-            assert_eq!(grid_left(p), table.partition_point(|knot| knot.0 <= p) - 1, "{p:#x}");
-        }
-    }
-
-    #[test]
-    fn a_table_rises() {
+    fn the_grid_is_what_it_is_with_its_probabilities_given() {
         for table in [exponential(Duration::from_secs(1)), pareto(Duration::from_secs(1), 1001)] {
-            assert!(table.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1));
+            let Knots::Grid(values) = &table else { panic!("a distribution is a grid") };
+            assert_eq!(values.len(), GRID);
+            let given: Vec<(u32, u64)> = grid().zip(values.iter().copied()).collect();
+            assert!(given.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 <= w[1].1), "a table rises");
+            let probes = (0..2_000).map(|k| (mix(k) >> 32) as u32).chain((0..200).map(|k| u32::MAX - k));
+            let knots = given.iter().flat_map(|knot| [knot.0, knot.0.saturating_sub(1)]);
+            let probes: Vec<u32> = probes.chain(knots).collect();
+            let given = Knots::Given(given);
+            for p in probes {
+                assert_eq!(table.at(p), given.at(p), "{p:#x}");
+            }
         }
+    }
+
+    #[test]
+    fn outside_of_its_knots_a_table_is_flat_and_without_any_it_is_zero() {
+        let table = Knots::Given(vec![(10, 100), (20, 200)]);
+        assert_eq!([0, 10, 15, 20, 21].map(|p| table.at(p)), [100, 100, 150, 200, 200]);
+        assert_eq!(Knots::Given(Vec::new()).at(7), 0);
     }
 }
