@@ -4,7 +4,7 @@
 use super::Judge;
 use super::book::{Age, Book, Ended, Moment, Phase};
 use super::findings::Findings;
-use super::laws::{self, Begun, Fit, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
+use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
 use super::metrics::Metrics;
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
@@ -210,11 +210,24 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn considered(&mut self, entry: Moment, request: RequestId, candidates: &[Candidate]) {
+        let Some(chosen) = laws::plainly_chosen(&self.book, entry.at, request, candidates) else {
+            return self.weigh(entry, request, candidates);
+        };
+        self.usually.pass(Usual::Considered, |laws| {
+            laws.considered(&self.book, entry, &Weighed::new(&self.book, entry.at, request, candidates));
+        });
+        self.metrics.considered(self.book.request(request), self.book.ineligible(request));
+        self.book.consider(request, (Some(chosen), true), None, entry.at);
+    }
+
+    /// The gateway weighed the routes, and something is out of the ordinary.
+    #[cold]
+    #[inline(never)]
+    fn weigh(&mut self, entry: Moment, request: RequestId, candidates: &[Candidate]) {
         let weighed = Weighed::new(&self.book, entry.at, request, candidates);
         self.laws.considered(&self.book, entry, &weighed);
-        self.metrics.considered(&self.book, &weighed);
-        let is_calm = weighed.fit == Fit::Exact && weighed.chosen.is_some();
-        self.book.consider(request, (weighed.chosen, is_calm), weighed.reopens, entry.at);
+        self.metrics.considered(self.book.request(request), weighed.rightly_excluded());
+        self.book.consider(request, (weighed.chosen, false), weighed.reopens, entry.at);
     }
 
     #[inline(always)]

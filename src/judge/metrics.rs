@@ -9,9 +9,9 @@ mod ways;
 
 pub use metric::{Metric, Unit};
 
-use super::book::{Book, CallPage, Ended, Invoice, Truth, Ways, Worth};
-use super::laws::{Begun, Fit, Reply, Weighed, is_stopped};
-use crate::gateway::{Candidate, Outcome, Verdict};
+use super::book::{Book, CallPage, Ended, Invoice, RequestPage, Truth, Ways, Worth};
+use super::laws::{Begun, Reply, is_stopped};
+use crate::gateway::Outcome;
 use crate::policy::breaker;
 use crate::sim::TaskEnd;
 use crate::units::{BreakerId, CallId, Duration, RequestId, RouteId, TenantId, Timestamp};
@@ -206,14 +206,11 @@ impl Metrics {
         }
     }
 
-    /// The gateway weighed the routes. Only the first look of a request counts.
-    pub(super) fn considered(&mut self, book: &Book<'_>, weighed: &Weighed<'_>) {
-        let Some(page) = book.request(weighed.request).filter(|page| page.looks == 0) else { return };
-        let filtered = match weighed.fit {
-            Fit::Exact => book.ineligible(weighed.request),
-            Fit::Unclear => rightly_filtered(weighed),
-        };
-        self.share(page.payer.tenant).routes_excluded += u64::from(filtered);
+    /// The gateway weighed the routes, and excluded so many that it had to. Only the first look of a request counts.
+    pub(super) fn considered(&mut self, page: Option<&RequestPage>, excluded: u32) {
+        if let Some(page) = page.filter(|page| page.looks == 0) {
+            self.share(page.payer.tenant).routes_excluded += u64::from(excluded);
+        }
     }
 
     /// A call was stopped.
@@ -298,16 +295,6 @@ fn add_rows<T: Clone + Default>(mine: &mut Vec<T>, theirs: &[T], add: impl Fn(&m
         mine.resize(theirs.len(), T::default());
     }
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| add(mine, theirs));
-}
-
-/// How many routes were excluded and had to be.
-#[cold]
-fn rightly_filtered(weighed: &Weighed<'_>) -> u32 {
-    let is_rightly_out = |candidate: &&Candidate| {
-        matches!(candidate.verdict, Verdict::Excluded { .. })
-            && weighed.truths.get(candidate.route.index()).is_some_and(|truth| !truth.reasons.is_empty())
-    };
-    weighed.candidates.iter().filter(is_rightly_out).count() as u32
 }
 
 fn tenant(book: &Book<'_>, request: RequestId) -> Option<TenantId> {

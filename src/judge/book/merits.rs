@@ -5,7 +5,7 @@ use super::{Book, RequestPage};
 use crate::policy::health::State;
 use crate::policy::hedge::After;
 use crate::policy::latency::Latencies;
-use crate::policy::ranking::{Key, Races};
+use crate::policy::ranking::{Key, Order, Races};
 use crate::sim::{Catalog, RouteFact};
 use crate::units::{Draws, Duration, Purpose, RequestId, RouteId, Timestamp};
 
@@ -14,6 +14,8 @@ use crate::units::{Draws, Duration, Purpose, RequestId, RouteId, Timestamp};
 pub(super) struct Merit {
     /// One a route; none if the policy never asks.
     latencies: Vec<Latencies>,
+    /// The order of the keys, but for health.
+    well: Order,
     races: Races,
     draws: Draws,
 }
@@ -23,7 +25,10 @@ impl Merit {
         let limits = &facts.limits;
         let is_measured =
             limits.ranking.order.compares(Key::LatencyP95) || matches!(limits.hedge, Some(After::P95 { .. }));
+        let but_health: Vec<Key> =
+            limits.ranking.order.preferences().filter(|key| *key != Key::Health).collect();
         Merit {
+            well: Order::new(&but_health),
             latencies: vec![Latencies::default(); if is_measured { facts.routes.len() } else { 0 }],
             races: Races::new(facts.routes.iter().map(|route| route.merits.weight)),
             draws: Draws::new(seed),
@@ -39,6 +44,21 @@ impl Merit {
 }
 
 impl Book<'_> {
+    /// The keys by which a request's routes can differ while all are well, most important first: not by plan, and by
+    /// tries only after a call.
+    pub fn keys_in_calm(&self, page: &RequestPage) -> &[Key] {
+        let same = if page.attempts == 0 { 2 } else { 1 };
+        &self.merit.well.as_slice()[same..]
+    }
+
+    /// How two routes stand by a key for a request.
+    #[cold]
+    #[inline(never)]
+    pub fn merits(&self, key: Key, page: &RequestPage, id: RequestId, (a, b): (usize, usize)) -> (u64, u64) {
+        let of = |route: usize| self.merit(key, page, id, RouteId(route as u16));
+        (of(a), of(b))
+    }
+
     /// How a route stands by a key for a request; smaller is better.
     pub fn merit(&self, key: Key, page: &RequestPage, id: RequestId, route: RouteId) -> u64 {
         let Some(fact) = self.route(route) else { return u64::MAX };

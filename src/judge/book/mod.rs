@@ -81,8 +81,8 @@ pub struct Book<'a> {
     pub alerts: Alerts,
     arrivals: u64,
     merit: merits::Merit,
-    /// The fewest calls that a request may make on whatever route.
-    calls_per_route_least: u32,
+    /// So many calls a request may have made for a look to be told calm at a glance.
+    calm_calls: u32,
     /// The request whose last look has found money for whatever it may call, and when; until an account moves.
     afforded: Option<(RequestId, Timestamp)>,
     /// Whether requests stop each other by nothing but money: there is no fuse and no limit of slots for several, and a
@@ -117,6 +117,8 @@ struct Demand {
     dearest: Money,
     /// The most tokens that one call may use.
     estimate: u64,
+    /// Whether that fits, as a first call, what an attempt and what the request may cost and use.
+    is_modest: bool,
 }
 
 /// What is true of a route for a request, whatever the gateway says.
@@ -223,7 +225,7 @@ impl<'a> Book<'a> {
             alerts: Alerts::new(facts),
             arrivals: 0,
             merit: merits::Merit::new(facts, seed),
-            calls_per_route_least: facts.calls_per_route_least(),
+            calm_calls: calm_calls(facts),
             afforded: None,
             are_apart: shared::are_apart(&facts.limits),
         }
@@ -282,10 +284,11 @@ impl<'a> Book<'a> {
         self.truths.get(at).copied().unwrap_or_default()
     }
 
-    /// What is true of every route for the request in this slot, in file order.
-    pub fn truths(&self, id: RequestId) -> &[Truth] {
+    /// What is true of every route for the request in this slot, in file order; `None` if there never was one.
+    pub fn truths(&self, id: RequestId) -> Option<&[Truth]> {
         let each = self.facts.routes.len();
-        self.truths.get(id.index() * each..).and_then(|rows| rows.get(..each)).unwrap_or_default()
+        let first = id.index() * each;
+        self.truths.get(first..first + each)
     }
 
     /// How many routes may not be used for the request in this slot.
@@ -334,11 +337,17 @@ impl<'a> Book<'a> {
             return false;
         }
         let Some(page) = page else { return true };
+        page.account.admits(wanted, at)
+            && self.payers_admit(page, wanted, at)
+            && self.approval_of(page).is_none_or(|account| account.admits(wanted, at))
+    }
+
+    /// Whether those who pay for this request besides allow `wanted` more.
+    #[inline(always)]
+    fn payers_admit(&self, page: &RequestPage, wanted: Amount, at: Timestamp) -> bool {
         let task = self.task(&page.payer).map(|task| &task.account);
         let tenant = self.tenant(&page.payer).map(|tenant| &tenant.account);
-        page.account.admits(wanted, at)
-            && task.is_none_or(|account| account.admits(wanted, at))
-            && self.approval_of(page).is_none_or(|account| account.admits(wanted, at))
+        task.is_none_or(|account| account.admits(wanted, at))
             && tenant.is_none_or(|account| account.admits(wanted, at))
     }
 
@@ -450,23 +459,18 @@ impl<'a> Book<'a> {
     /// Whether nothing speaks against any eligible route for a request at `at`: every upstream is healthy, no gate is
     /// closed, no call was made too often, and there is money for the dearest. Told at a glance, and rather no than yes.
     #[inline]
-    pub fn is_calm(&self, id: RequestId, at: Timestamp) -> bool {
-        let (limits, page) = (&self.facts.limits, self.request(id));
-        let has_slots =
-            limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
-        let is_unhurried =
-            page.is_none_or(|page| page.attempts < self.calls_per_route_least && page.legs == 0);
-        let tokens = page.map_or(0, |page| page.estimate);
-        let money = self.demands.get(id.index()).map_or(Money::MAX, |demand| demand.dearest);
-        self.ajar == 0
+    pub fn is_calm(&self, id: RequestId, page: &RequestPage, at: Timestamp) -> bool {
+        let Some(demand) = self.demands.get(id.index()) else { return false };
+        let wanted = Amount { money: demand.dearest, tokens: page.estimate };
+        demand.is_modest
+            && page.attempts < self.calm_calls
+            && page.legs == 0
+            && self.ajar == 0
             && self.machines.are_closed()
             && self.machines.are_well()
-            && has_slots
-            && is_unhurried
             && !self.benches.is_any(at)
-            && limits.terminal_scope != FuseScope::Account
-            && limits.reserve == Reserve::Reserve
-            && self.affords(page, Amount { money, tokens }, at)
+            && (page.attempts == 0 || page.account.admits(wanted, at))
+            && self.payers_admit(page, wanted, at)
     }
 
     /// What closes an eligible route to a request at `at`, if anything surely does.
@@ -518,4 +522,16 @@ impl<'a> Book<'a> {
     pub fn route(&self, id: RouteId) -> Option<&RouteFact> {
         self.facts.routes.get(id.index())
     }
+}
+
+/// Fewer calls than these spend no route. Where slots or accounts are counted, something is approved, or nothing is
+/// reserved, no look is calm.
+fn calm_calls(facts: &Catalog) -> u32 {
+    let limits = &facts.limits;
+    let has_slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
+    let is_plain = has_slots
+        && facts.approvals.is_empty()
+        && limits.terminal_scope != FuseScope::Account
+        && limits.reserve == Reserve::Reserve;
+    if is_plain { facts.calls_per_route_least() } else { 0 }
 }

@@ -78,6 +78,11 @@ impl Book<'_> {
         self.shared.tenants.get(payer.tenant?.index())
     }
 
+    /// Slots taken on each route.
+    pub fn legs(&self) -> &[u32] {
+        &self.shared.legs
+    }
+
     /// Slots taken on a route.
     pub fn legs_on(&self, route: RouteId) -> u32 {
         self.shared.legs.get(route.index()).copied().unwrap_or(0)

@@ -62,10 +62,10 @@ impl Book<'_> {
     fn grow(&mut self, slot: usize, request: &Request) {
         let known = self.requests.len();
         self.requests.resize(slot + 1, RequestPage::vacant(request));
-        self.demands.resize(
-            slot + 1,
-            Demand { envelope: request.envelope, ineligible: 0, dearest: Money::ZERO, estimate: 0 },
-        );
+        let envelope = request.envelope;
+        let unknown =
+            Demand { envelope, ineligible: 0, dearest: Money::ZERO, estimate: 0, is_modest: false };
+        self.demands.resize(slot + 1, unknown);
         self.tries.resize(self.requests.len() * self.facts.routes.len(), Tries::default());
         self.truths.resize(self.requests.len() * self.facts.routes.len(), Truth::default());
         (known..=slot).for_each(|new| self.learn(new));
@@ -99,7 +99,7 @@ impl Book<'_> {
     /// Works out what is true of each route for the envelope of a slot.
     #[cold]
     fn learn(&mut self, slot: usize) {
-        let Demand { envelope, ineligible, dearest, estimate } = &mut self.demands[slot];
+        let Demand { envelope, ineligible, dearest, estimate, is_modest } = &mut self.demands[slot];
         (*ineligible, *dearest, *estimate) = (0, Money::ZERO, envelope.estimate.total());
         let calls_reserved = self.facts.limits.reserve_retries.saturating_add(1);
         let row = self.truths.iter_mut().skip(slot * self.facts.routes.len());
@@ -115,6 +115,9 @@ impl Book<'_> {
                 *ineligible += 1;
             }
         }
+        let (limit, tokens) = (self.facts.limits.attempt_max, envelope.estimate.total());
+        *is_modest =
+            *dearest <= limit.money.min(envelope.cost_max) && tokens <= limit.tokens.min(envelope.tokens_max);
     }
 
     /// A timer of the gateway was due.

@@ -24,79 +24,38 @@ pub(in crate::judge) struct Weighed<'b> {
     pub(in crate::judge) request: RequestId,
     pub(in crate::judge) candidates: &'b [Candidate],
     pub(in crate::judge) truths: &'b [Truth],
-    pub(in crate::judge) fit: Fit,
     /// The route that is chosen.
     pub(in crate::judge) chosen: Option<RouteId>,
     /// If none is: when the first of those opens that are closed for now.
     pub(in crate::judge) reopens: Option<Timestamp>,
 }
 
-/// How the verdicts on all routes fit the truth.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::judge) enum Fit {
-    /// The envelope alone bears every one out: those are excluded that must be, and no others.
-    Exact,
-    /// That must be looked at closely.
-    Unclear,
-}
-
 impl<'b> Weighed<'b> {
-    /// Holds the verdicts against the envelope's truths. Where no gate of any route is closed and the dearest
-    /// usable one is affordable, nothing else can be wrong with them.
+    /// Looks up what is true.
     pub(in crate::judge) fn new(
         book: &'b Book<'_>,
         at: Timestamp,
         request: RequestId,
         candidates: &'b [Candidate],
     ) -> Weighed<'b> {
-        let truths = book.truths(request);
-        let all = candidates.len().min(truths.len());
-        let (candidates_of_all, truths_of_all) = (&candidates[..all], &truths[..all]);
-        let (mut chosen, mut is_exact) = (None, candidates.len() == truths.len());
-        for at in 0..all {
-            let (candidate, truth) = (&candidates_of_all[at], &truths_of_all[at]);
-            let is_usable = truth.reasons.is_empty() && candidate.health == State::Healthy;
-            let is_borne_out = match candidate.verdict {
-                Verdict::Excluded { reasons, missing } => {
-                    reasons == truth.reasons && missing == truth.missing && !reasons.is_empty()
-                }
-                Verdict::Chosen { .. } => chosen.replace(candidate.route).is_none() && is_usable,
-                Verdict::Outranked { .. } => is_usable,
-                Verdict::Gated { .. }
-                | Verdict::Spent
-                | Verdict::Taken
-                | Verdict::Unapproved
-                | Verdict::Unaffordable { .. } => false,
-            };
-            let is_in_place = candidate.route.index() == at && candidate.worst_case == truth.worst_case;
-            is_exact &= is_borne_out && is_in_place;
-        }
-        // Where all are excluded nobody is chosen, and nothing need be affordable.
-        let is_exact = is_exact
-            && match chosen {
-                Some(_) => book.is_calm(request, at),
-                None => book.ineligible(request) as usize == truths.len(),
-            };
-        if is_exact {
-            return Weighed { request, candidates, truths, fit: Fit::Exact, chosen, reopens: None };
-        }
+        let truths = book.truths(request).unwrap_or_default();
         let is_chosen = |candidate: &&Candidate| matches!(candidate.verdict, Verdict::Chosen { .. });
         let chosen = candidates.iter().find(is_chosen).map(|candidate| candidate.route);
         let reopens = if chosen.is_none() { reopens(book, at, candidates) } else { None };
-        Weighed { request, candidates, truths, fit: Fit::Unclear, chosen, reopens }
+        Weighed { request, candidates, truths, chosen, reopens }
+    }
+
+    /// How many routes are excluded and have to be.
+    pub(in crate::judge) fn rightly_excluded(&self) -> u32 {
+        let is_rightly_out = |candidate: &&Candidate| {
+            matches!(candidate.verdict, Verdict::Excluded { .. })
+                && self.truths.get(candidate.route.index()).is_some_and(|truth| !truth.reasons.is_empty())
+        };
+        self.candidates.iter().filter(is_rightly_out).count() as u32
     }
 }
 
 pub(super) fn true_reasons(book: &Book<'_>, entry: Moment, weighed: &Weighed<'_>) -> Ruling {
-    match weighed.fit {
-        Fit::Exact => Ruling::Held,
-        Fit::Unclear => look_closely(book, entry, weighed),
-    }
-}
-
-/// As [`true_reasons`], where the envelope alone does not bear every verdict out.
-#[cold]
-fn look_closely(book: &Book<'_>, entry: Moment, weighed: &Weighed<'_>) -> Ruling {
     let Weighed { request, candidates, truths, .. } = *weighed;
     if candidates.len() != truths.len() {
         let (told, all, who) = (candidates.len(), truths.len(), book.request_name(request));

@@ -9,6 +9,7 @@ mod end;
 mod evidence;
 mod fuses;
 mod gates;
+mod glance;
 mod law;
 mod legs;
 mod money;
@@ -24,9 +25,10 @@ mod waits;
 
 pub(super) use begun::Begun;
 pub(super) use calls::is_approved;
-pub(super) use evidence::{Fit, RefusedWait, Weighed};
+pub(super) use evidence::{RefusedWait, Weighed};
 pub(super) use fuses::is_stopped;
 pub(super) use gates::Told;
+pub(super) use glance::plainly_chosen;
 pub use law::{LAWS, Law};
 pub(super) use replies::Reply;
 pub(super) use results::{is_not_overdue, no_bench};
@@ -118,8 +120,7 @@ impl Laws {
     /// Any entry.
     pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
         if evidence::is_in_place(book, entry) {
-            let tally = &mut self.tallies[Law::Caused as usize];
-            tally.exercised = tally.exercised.wrapping_add(1); // one an entry: it never wraps
+            self.hold(Law::Caused);
         } else {
             self.misplaced(book, entry);
         }
@@ -403,12 +404,18 @@ impl Laws {
     }
 
     fn rule(&mut self, law: Law, entry: Moment, ruling: Ruling) {
-        let tally = &mut self.tallies[law as usize];
         match ruling {
             Ruling::Silent => {}
-            Ruling::Held => tally.exercised = tally.exercised.wrapping_add(1), // one an entry: it never wraps
-            Ruling::Broken(sentence) => tally.note(self.seed, entry.seq, entry.at, sentence),
+            Ruling::Held => self.hold(law),
+            Ruling::Broken(sentence) => {
+                self.tallies[law as usize].note(self.seed, entry.seq, entry.at, sentence);
+            }
         }
+    }
+
+    fn hold(&mut self, law: Law) {
+        let tally = &mut self.tallies[law as usize];
+        tally.exercised = tally.exercised.wrapping_add(1); // one an entry: it never wraps
     }
 }
 

@@ -14,6 +14,8 @@ use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(in crate::judge) enum Usual {
+    /// The gateway weighed the routes.
+    Considered,
     /// The gateway set an amount aside.
     Reserved,
     /// It called an upstream.
@@ -34,7 +36,8 @@ pub(in crate::judge) enum Usual {
 
 impl Usual {
     /// All of them.
-    pub(super) const ALL: [Usual; 8] = [
+    pub(super) const ALL: [Usual; 9] = [
+        Usual::Considered,
         Usual::Reserved,
         Usual::Called,
         Usual::Begun,
@@ -48,6 +51,7 @@ impl Usual {
     /// The laws that hold of it; the others of its kind do not speak of it.
     const fn held(self) -> &'static [Law] {
         match self {
+            Usual::Considered => &[Law::TrueReasons, Law::BestIsChosen],
             Usual::Reserved => &[Law::WorstCaseIsReserved],
             Usual::Called => &[Law::EveryCallIsAnnounced],
             Usual::Begun => &[
