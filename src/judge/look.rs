@@ -20,10 +20,23 @@ use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, 
 impl Observer for Judge<'_> {
     #[inline(always)]
     fn entry(&mut self, entry: &Entry<'_>) {
-        self.watch.look(entry);
+        if self.is_alone {
+            self.own.look(entry);
+        } else {
+            self.look_together(*entry);
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// Several look at an entry. It is a copy, here and for whoever looks at it rarely: who looks alone is shown its
+    /// parts, and need not have it in memory.
+    #[inline(never)]
+    fn look_together(&mut self, entry: Entry<'_>) {
+        self.watch.look(&entry);
         match &mut self.stack {
-            None => self.own.look(entry),
-            Some(stack) => stack.entry(&mut self.own, entry),
+            None => self.own.look(&entry),
+            Some(stack) => stack.entry(&mut self.own, &entry),
         }
     }
 }
@@ -71,7 +84,7 @@ impl<'a> Chamber<'a> {
     pub(super) fn look(&mut self, entry: &Entry<'_>) {
         self.laws.entry(&self.book, entry);
         if self.book.awaits_word() {
-            self.call_in(entry);
+            self.call_in(*entry);
         }
         let (cause, what) = (entry.cause, &entry.what);
         let entry = Moment::of(entry);
@@ -105,9 +118,9 @@ impl Chamber<'_> {
     /// What had to be told before this entry and was not is told as missing.
     #[cold]
     #[inline(never)]
-    fn call_in(&mut self, entry: &Entry<'_>) {
+    fn call_in(&mut self, entry: Entry<'_>) {
         let (cause, what) = (entry.cause, &entry.what);
-        let entry = Moment::of(entry);
+        let entry = Moment::of(&entry);
         if let Some(key) = self.book.alerts.missing(cause) {
             self.laws.misses_an_alert(&self.book, entry, key);
             self.book.alerts.settle();

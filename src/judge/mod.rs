@@ -43,18 +43,17 @@ pub struct Judge<'a> {
     /// The gateways above, if there are any.
     stack: Option<Stack<'a>>,
     watch: Watch<'a>,
+    /// Whether nobody but its one chamber looks at entries.
+    is_alone: bool,
 }
 
 impl<'a> Judge<'a> {
     /// A judge of the run of `variant` (its position in the file) with `seed`. Promises that do not speak of
     /// the variant are left alone.
     pub fn new(catalog: &'a Catalog, expectations: &'a [Expectation], variant: u16, seed: u64) -> Judge<'a> {
-        Judge {
-            seed,
-            own: Chamber::new(catalog, seed),
-            stack: Stack::new(catalog, seed),
-            watch: Watch::new(catalog, expectations, variant),
-        }
+        let (stack, watch) = (Stack::new(catalog, seed), Watch::new(catalog, expectations, variant));
+        let is_alone = stack.is_none() && watch.is_blind();
+        Judge { seed, own: Chamber::new(catalog, seed), stack, watch, is_alone }
     }
 
     /// The run is over.

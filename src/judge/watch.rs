@@ -66,15 +66,16 @@ impl<'a> Watch<'a> {
         Watch { catalog, roll: Roll::default(), lookouts: lookouts(&eyes), eyes }
     }
 
-    /// Looks at one entry.
-    pub(super) fn look(&mut self, entry: &Entry<'_>) {
-        if !self.lookouts.is_empty() {
-            self.look_closely(entry);
-        }
+    /// Whether no promise speaks of entries.
+    pub(super) fn is_blind(&self) -> bool {
+        self.lookouts.is_empty()
     }
 
-    #[inline(never)]
-    fn look_closely(&mut self, entry: &Entry<'_>) {
+    /// Looks at one entry.
+    pub(super) fn look(&mut self, entry: &Entry<'_>) {
+        if self.is_blind() {
+            return;
+        }
         self.roll.note(entry);
         let kind = Kind::of(&entry.what);
         for at in &self.lookouts[kind as usize] {

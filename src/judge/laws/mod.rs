@@ -122,14 +122,14 @@ impl Laws {
         if evidence::is_in_place(book, entry) {
             self.hold(Law::Caused);
         } else {
-            self.misplaced(book, entry);
+            self.misplaced(book, *entry);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn misplaced(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
-        self.rule(Law::Caused, Moment::of(entry), Ruling::broken(|| evidence::disorder(book, entry)));
+    fn misplaced(&mut self, book: &Book<'_>, entry: Entry<'_>) {
+        self.rule(Law::Caused, Moment::of(&entry), Ruling::broken(|| evidence::disorder(book, &entry)));
     }
 
     /// An auth fault of this credential raised no alert.
