@@ -83,7 +83,8 @@ impl<'a> Chamber<'a> {
     #[inline(always)]
     pub(super) fn look(&mut self, entry: &Entry<'_>) {
         self.laws.entry(&self.book, entry);
-        if self.book.awaits_word() {
+        debug_assert!(self.book.may_be_owed || !self.book.is_owed(), "what may be owed is known");
+        if self.book.may_be_owed {
             self.call_in(*entry);
         }
         let (cause, what) = (entry.cause, &entry.what);
@@ -93,7 +94,7 @@ impl<'a> Chamber<'a> {
             What::Declared(_) => {}
             What::TaskBegan { task, name } => self.task_began(task, name),
             What::TaskEnded { task, end } => self.task_ended(task, end),
-            What::RunEnded => self.book.expect_status(entry.at),
+            What::RunEnded => self.run_ended(entry),
             What::Arrived { request, name, .. } => self.arrived(entry, request, name),
             What::Abandoned { request } => self.book.abandon(entry, request),
             What::Woke { wait } => self.woke(entry, wait),
@@ -137,6 +138,7 @@ impl Chamber<'_> {
             self.laws.overdue(entry, laws::is_not_overdue(&self.book));
             self.book.machines.forgive();
         }
+        self.book.may_be_owed = self.book.is_owed();
     }
 
     #[inline(never)]
@@ -159,14 +161,22 @@ impl Chamber<'_> {
     }
 
     #[inline(never)]
+    fn run_ended(&mut self, entry: Moment) {
+        self.book.expect_status(entry.at);
+        self.book.may_be_owed = true;
+    }
+
+    #[inline(never)]
     fn woke(&mut self, entry: Moment, wait: Wait) {
         self.laws.woke(&self.book, entry, wait);
         self.book.wake(entry, wait);
+        self.book.may_be_owed = true;
     }
 
     #[inline(never)]
     fn operated(&mut self, entry: Moment, command: Command) {
         self.book.operate(entry, command);
+        self.book.may_be_owed = true;
     }
 
     #[inline(never)]
@@ -211,6 +221,7 @@ impl Chamber<'_> {
         self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
         self.findings.billed(&self.book, entry, page, &invoice);
         self.book.end(entry, call, ended, receipt, &invoice);
+        self.book.may_be_owed = self.book.is_owed();
     }
 
     #[inline(never)]
@@ -375,6 +386,7 @@ impl Chamber<'_> {
         }
         self.book.date(entry, told.call, age);
         self.book.count_failures(told.breaker, told.breaker_failures, told.health, told.health_failures);
+        self.book.may_be_owed = self.book.is_owed();
     }
 
     #[inline(never)]
@@ -443,6 +455,7 @@ impl Chamber<'_> {
         self.laws.breaker_moved(&self.book, entry, id, moved);
         self.metrics.breaker_moved(&self.book, id, entry.at);
         self.book.move_breaker(entry, id, moved.to, moved.until);
+        self.book.may_be_owed = true;
     }
 
     #[inline(never)]

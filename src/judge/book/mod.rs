@@ -77,6 +77,8 @@ pub struct Book<'a> {
     pub late: Option<Late>,
     /// What the gateway must show next of itself, the last first.
     pub to_show: Vec<Status>,
+    /// Whether anything may be owed of all that must be told: if so, that is looked at before the next entry.
+    pub may_be_owed: bool,
     /// Alerts that were raised, and the one that is due.
     pub alerts: Alerts,
     arrivals: u64,
@@ -222,6 +224,7 @@ impl<'a> Book<'a> {
             stimulus: Stimulus::Other,
             late: None,
             to_show: Vec::new(),
+            may_be_owed: false,
             alerts: Alerts::new(facts),
             arrivals: 0,
             merit: merits::Merit::new(facts, seed),

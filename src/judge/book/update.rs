@@ -19,9 +19,9 @@ impl Book<'_> {
         self.now = entry.at;
     }
 
-    /// Whether something must be told, now or soon: an alert, a bench, a move of a machine.
+    /// Whether something must be told, now or soon: an alert, a bench, a move of a machine, a status.
     #[inline]
-    pub(in crate::judge) fn awaits_word(&self) -> bool {
+    pub(in crate::judge) fn is_owed(&self) -> bool {
         self.bench_due.is_some()
             || self.alerts.due().is_some()
             || self.machines.is_due()
