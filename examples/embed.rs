@@ -93,7 +93,7 @@ impl Shell {
     fn turn(&mut self) {
         let patience = self.gateway.next_wake().map_or(1_000_000_000, |(at, _)| at.since(self.now()).nanos());
         match self.from_upstreams.recv_timeout(RealDuration::from_nanos(patience)) {
-            Ok((call, receipt)) => self.tell(Input::Ended(call, receipt)),
+            Ok((call, receipt)) => self.tell(Input::Ended(call, &receipt)),
             Err(RecvTimeoutError::Timeout) => self.tell(Input::Woke),
             Err(RecvTimeoutError::Disconnected) => unreachable!("the shell holds a sender itself"),
         }

@@ -19,7 +19,7 @@ pub enum Input<'a> {
     /// A stream is alive.
     Progress(CallId),
     /// A call is over and billed.
-    Ended(CallId, Receipt),
+    Ended(CallId, &'a Receipt),
     /// No request of this task will come any more.
     TaskEnded(TaskId),
     /// An operator intervened.

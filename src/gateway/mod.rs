@@ -111,7 +111,7 @@ impl Gateway {
             }
             Input::Visible(call) => self.visible(now, call, out),
             Input::Progress(call) => self.alive(now, call),
-            Input::Ended(call, ref receipt) => self.ended(now, call, receipt, out),
+            Input::Ended(call, receipt) => self.ended(now, call, receipt, out),
             Input::TaskEnded(task) => self.stops.end_task(task, &mut self.ledger),
             Input::Operator(Command::Show) => self.show(now, out),
             Input::Operator(command) => self.fleet.operate(now, command, &mut self.waits, out),

@@ -206,7 +206,7 @@ fn ended(
     scribe: &mut Scribe,
 ) {
     let cause = scribe.page.ended(at, call, end);
-    tell(world, (layer, at), cause, Input::Ended(call, end.receipt), scribe);
+    tell(world, (layer, at), cause, Input::Ended(call, &end.receipt), scribe);
 }
 
 /// The next request of a source; the one after it goes on the agenda.
