@@ -4,7 +4,7 @@ use super::capacity::Places;
 use super::entry::Scripted;
 use super::quota::Quota;
 use super::setup::Setup;
-use super::upstream::{Billed, Latency, Reply, Then, Upstream, Used};
+use super::upstream::{Billed, Latency, OnCancel, Reply, Then, Upstream, Used};
 use crate::gateway::Delivery;
 use crate::policy::prices::{Prices, Usage};
 use crate::units::draw::below;
@@ -21,8 +21,8 @@ pub(super) struct Door<'s> {
     /// What is drawn for it, each begun with its name.
     latency: Key,
     fault: Key,
-    /// What was used last, and its cost: it is the same again, more often than not.
-    cost: (Usage, Money),
+    /// What the last reply cost that uses the same whoever calls: it is the same again, more often than not.
+    billed: Option<(&'s Reply, Money)>,
 }
 
 /// What a draw for a call is keyed by beside its upstream: the names of the request's source and of the request
@@ -65,7 +65,7 @@ impl<'s> Door<'s> {
             taken: 0,
             latency: draws.of(Purpose::Latency).and(name),
             fault: draws.of(Purpose::Fault).and(name),
-            cost: (Usage::ZERO, prices.cost(&Usage::ZERO)),
+            billed: None,
         }
     }
 
@@ -118,22 +118,24 @@ impl<'s> Door<'s> {
         latency.drawn(|| occasion.draw(self.latency).and(which).bits())
     }
 
-    /// What a call uses and is billed if it runs to its end.
-    pub(super) fn bill(&mut self, reply: &Reply, estimate: &Usage) -> (Usage, Money) {
-        let usage = match reply.usage {
-            Used::AsEstimated => *estimate,
-            Used::Exactly(usage) => usage,
-        };
-        let money = match reply.bill {
-            Billed::ByUsage => {
-                if self.cost.0 != usage {
-                    self.cost = (usage, self.prices.cost(&usage));
+    /// What a call with this reply is billed for what it uses, if it runs to its end.
+    pub(super) fn bill(&mut self, reply: &'s Reply, usage: &Usage) -> Money {
+        match (&reply.bill, &reply.usage) {
+            (Billed::Exactly(money), _) => *money,
+            (Billed::ByUsage, Used::AsEstimated) => self.prices.cost(usage),
+            (Billed::ByUsage, Used::Exactly(_)) => match self.billed {
+                Some((last, money)) if std::ptr::eq(last, reply) => money,
+                Some(_) | None => {
+                    let money = self.prices.cost(usage);
+                    self.billed = Some((reply, money));
+                    money
                 }
-                self.cost.1
-            }
-            Billed::Exactly(money) => money,
-        };
-        (usage, money)
+            },
+        }
+    }
+
+    pub(super) fn on_cancel(&self) -> &'s OnCancel {
+        &self.upstream.on_cancel
     }
 }
 

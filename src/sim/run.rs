@@ -336,22 +336,24 @@ fn tell(
     let mut unwritten = effects.list.len();
     world.gateway(layer).handle(now, input, effects);
     let mut rest = &effects.list[unwritten..];
+    // Behind the last of them, as long as nothing else is written.
+    let mut last = page.next() + rest.len() as u64;
     while let [effect, others @ ..] = rest {
-        rest = others;
-        let end = effects.list.len() - rest.len();
-        let seq = || page.next() + (end - unwritten - 1) as u64;
+        let seq = || last - rest.len() as u64;
         match effect {
             Effect::Act(Action::Call(call)) => {
-                let seq = seq();
+                let (seq, end) = (seq(), effects.list.len() - others.len());
                 page.effects(now, cause, unwritten..end);
                 unwritten = end;
                 begin(world, (layer, now), call, seq, page);
+                last = page.next() + others.len() as u64;
             }
             Effect::Act(Action::Cancel { call, .. }) => {
-                let seq = seq();
+                let (seq, end) = (seq(), effects.list.len() - others.len());
                 page.effects(now, cause, unwritten..end);
                 unwritten = end;
                 cancel(world, (layer, now), *call, seq, page);
+                last = page.next() + others.len() as u64;
             }
             Effect::Act(Action::Reply { request, outcome, .. }) => {
                 replied(world, now, *request, outcome, seq());
@@ -381,6 +383,7 @@ fn tell(
             },
             Effect::Consider { .. } => {}
         }
+        rest = others;
     }
     page.effects(now, cause, unwritten..effects.list.len());
 }

@@ -1,7 +1,7 @@
 //! A call, as the world knows it, and its end.
 
-use super::door::Source;
-use super::upstream::{CancelBill, FailedReply, OnCancel};
+use super::door::{Door, Source};
+use super::upstream::{CancelBill, FailedReply, Used};
 use crate::gateway::{Answer, Bill, Receipt};
 use crate::policy::prices::Usage;
 use crate::policy::signal::Signal;
@@ -20,9 +20,7 @@ pub(super) struct Served<'s> {
     pub(super) served: Timestamp,
     /// How long it is worked on; `None` if it never ends by itself.
     pub(super) work: Option<Duration>,
-    /// What it uses and is billed if it runs to its end.
-    pub(super) usage: Usage,
-    pub(super) money: Money,
+    pub(super) estimate: Usage,
     pub(super) cancelled_at: Option<Timestamp>,
     /// The entry that its end is caused by: its beginning, or its cancel.
     pub(super) origin: u64,
@@ -50,26 +48,32 @@ pub(super) struct End {
 /// The HTTP status of an answer.
 const ANSWERED: u16 = 200;
 
-impl Served<'_> {
-    /// Its end, where a cancel does this.
-    pub(super) fn end(&self, on_cancel: &OnCancel) -> End {
+impl<'s> Served<'s> {
+    /// Its end, behind this door.
+    pub(super) fn end(&self, door: &mut Door<'s>) -> End {
+        let reply = self.source.reply();
+        let usage = match &reply.usage {
+            Used::AsEstimated => &self.estimate,
+            Used::Exactly(usage) => usage,
+        };
+        let full = (usage, door.bill(reply, usage));
         if let Some(cancelled) = self.cancelled_at {
-            let receipt = self.cut_short(on_cancel.bill, cancelled);
+            let receipt = self.cut_short(door.on_cancel().bill, full, cancelled);
             let truth = Some(Class::Cancelled);
             return End { receipt, truth, health: None, code: None, status: None, origin: self.origin };
         }
         match self.source {
-            Source::Upstream(reply) => self.whole(reply.failure.as_ref()),
-            Source::Quota(quota, delivery) => self.whole(quota.failure(self.begun, delivery).as_ref()),
+            Source::Upstream(reply) => self.whole(full, reply.failure.as_ref()),
+            Source::Quota(quota, delivery) => self.whole(full, quota.failure(self.begun, delivery).as_ref()),
         }
     }
 
     /// The end of a call that ran to its end.
-    fn whole(&self, failure: Option<&FailedReply>) -> End {
+    fn whole(&self, (usage, money): (&Usage, Money), failure: Option<&FailedReply>) -> End {
         let told = failure.and_then(|failure| failure.told);
         let result = told.map_or(Answer::Answered, Answer::Failed);
         End {
-            receipt: Receipt { result, usage: self.usage, bill: Bill::Exact(self.money) },
+            receipt: Receipt { result, usage: *usage, bill: Bill::Exact(money) },
             truth: failure.map(|failure| failure.truth),
             health: failure.and_then(|failure| failure.health),
             code: failure.map(|failure| failure.code),
@@ -79,7 +83,7 @@ impl Served<'_> {
     }
 
     /// The receipt of a call that was cancelled at this instant.
-    fn cut_short(&self, bill: CancelBill, cancelled: Timestamp) -> Receipt {
+    fn cut_short(&self, bill: CancelBill, (usage, money): (&Usage, Money), cancelled: Timestamp) -> Receipt {
         let passed = cancelled.since(self.served.min(cancelled));
         let share = match bill {
             CancelBill::Nothing => Ratio::ZERO,
@@ -93,17 +97,17 @@ impl Served<'_> {
         };
         let tokens = |n: u32| share.of(u64::from(n)) as u32;
         let usage = Usage {
-            input: tokens(self.usage.input),
-            cache_read: tokens(self.usage.cache_read),
-            cache_write: tokens(self.usage.cache_write),
-            image: tokens(self.usage.image),
-            audio: tokens(self.usage.audio),
-            output: tokens(self.usage.output),
+            input: tokens(usage.input),
+            cache_read: tokens(usage.cache_read),
+            cache_write: tokens(usage.cache_write),
+            image: tokens(usage.image),
+            audio: tokens(usage.audio),
+            output: tokens(usage.output),
         };
         let bill = match bill {
             CancelBill::Unknown => Bill::Unknown,
             CancelBill::Nothing | CancelBill::Everything | CancelBill::Elapsed => {
-                Bill::Exact(Money::from_picos(share.of(self.money.picos())))
+                Bill::Exact(Money::from_picos(share.of(money.picos())))
             }
         };
         Receipt { result: Answer::Cancelled, usage, bill }

@@ -138,24 +138,23 @@ impl<'s> World<'s> {
         let nth = called.iter().filter(|other| **other == route).count() as u64;
         called.push(route);
         let by = self.stack.called(request);
-        let (estimate, delivery, name) = (caller.estimate, caller.delivery, caller.name);
+        let Caller { estimate, delivery, name, .. } = &*caller;
         let source = self.flows[usize::from(name.source)].hash;
         let occasion = Occasion { source, ordinal: u64::from(name.ordinal), nth };
-        let quota = self.over_quota(now, call, &estimate);
+        let quota = over_quota(self.setup, &mut self.meters, now, call, estimate);
         let door = &mut self.doors[route.index()];
         let Taken { source, scripted, served, work } = match quota {
-            Some(quota) => door.turn_away(now, occasion, Source::Quota(quota, delivery)),
+            Some(quota) => door.turn_away(now, occasion, Source::Quota(quota, *delivery)),
             None => door.take(now, occasion),
         };
         let reply = source.reply();
-        let (usage, money) = door.bill(reply, &estimate);
         let stamp = self.stamps.next();
         // From a door that never opens nothing ever comes.
         if served < Timestamp::MAX {
             if let Some(work) = work {
                 self.agenda.add(served.after(work), Event::End { call: id, stamp });
             }
-            if let (Delivery::Stream, Some(first)) = (delivery, &reply.first_byte)
+            if let (Delivery::Stream, Some(first)) = (*delivery, &reply.first_byte)
                 && let Some(first) =
                     door.length(first, occasion, 1).filter(|f| work.is_none_or(|work| *f < work))
             {
@@ -170,8 +169,7 @@ impl<'s> World<'s> {
             begun: now,
             served,
             work,
-            usage,
-            money,
+            estimate: *estimate,
             cancelled_at: None,
             origin: 0,
             sign: 0,
@@ -184,24 +182,6 @@ impl<'s> World<'s> {
             }
         }
         scripted
-    }
-
-    /// Counts a call against every true quota that it concerns; the first that is used up refuses it.
-    fn over_quota(&mut self, now: Timestamp, call: &Call, estimate: &Usage) -> Option<&'s Quota> {
-        if self.meters.is_empty() {
-            return None;
-        }
-        let tokens = estimate.total();
-        let catalog = &self.setup.catalog;
-        let project = catalog.credentials[call.credential.index()].project;
-        let model = catalog.routes[call.route.index()].model;
-        let mut refused = None;
-        for (quota, meter) in self.setup.quotas.iter().zip(&mut self.meters) {
-            if quota.concerns(project, model) && !meter.count(quota, now, tokens) {
-                refused = refused.or(Some(quota));
-            }
-        }
-        refused
     }
 
     /// A stream showed a sign of life, told in this entry; the next one goes on the agenda.
@@ -233,10 +213,34 @@ impl<'s> World<'s> {
             return None;
         }
         served.stamp = OVER;
-        let end = served.end(&self.setup.upstreams[served.route.index()].on_cancel);
+        let end = served.end(&mut self.doors[served.route.index()]);
         self.stack.settle(served.by, &end);
         Some(end)
     }
+}
+
+/// Counts a call against every true quota that it concerns; the first that is used up refuses it.
+fn over_quota<'s>(
+    setup: &'s Setup,
+    meters: &mut [Meter],
+    now: Timestamp,
+    call: &Call,
+    estimate: &Usage,
+) -> Option<&'s Quota> {
+    if meters.is_empty() {
+        return None;
+    }
+    let catalog = &setup.catalog;
+    let project = catalog.credentials[call.credential.index()].project;
+    let model = catalog.routes[call.route.index()].model;
+    let tokens = estimate.total();
+    let mut refused = None;
+    for (quota, meter) in setup.quotas.iter().zip(meters) {
+        if quota.concerns(project, model) && !meter.count(quota, now, tokens) {
+            refused = refused.or(Some(quota));
+        }
+    }
+    refused
 }
 
 /// Numbers the calls and requests.
