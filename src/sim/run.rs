@@ -190,7 +190,8 @@ fn step(world: &mut World<'_>, (at, event): (Timestamp, Event), scribe: &mut Scr
             }
         }
         Event::End { call, stamp } => {
-            if let Some(end) = world.end(call, stamp) {
+            if world.is_current(call, stamp) {
+                let end = world.end(call);
                 ended(world, (LayerId::INNERMOST, at), call, &end, scribe);
             }
         }

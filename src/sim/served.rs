@@ -70,15 +70,25 @@ impl<'s> Served<'s> {
 
     /// The end of a call that ran to its end.
     fn whole(&self, (usage, money): (&Usage, Money), failure: Option<&FailedReply>) -> End {
-        let told = failure.and_then(|failure| failure.told);
-        let result = told.map_or(Answer::Answered, Answer::Failed);
-        End {
-            receipt: Receipt { result, usage: *usage, bill: Bill::Exact(money) },
-            truth: failure.map(|failure| failure.truth),
-            health: failure.and_then(|failure| failure.health),
-            code: failure.map(|failure| failure.code),
-            status: failure.map_or(Some(ANSWERED), |failure| failure.status),
-            origin: self.origin,
+        let (bill, origin) = (Bill::Exact(money), self.origin);
+        let receipt = |result| Receipt { result, usage: *usage, bill };
+        match failure {
+            None => End {
+                receipt: receipt(Answer::Answered),
+                truth: None,
+                health: None,
+                code: None,
+                status: Some(ANSWERED),
+                origin,
+            },
+            Some(FailedReply { told, truth, health, code, status }) => End {
+                receipt: receipt(told.map_or(Answer::Answered, Answer::Failed)),
+                truth: Some(*truth),
+                health: *health,
+                code: Some(*code),
+                status: *status,
+                origin,
+            },
         }
     }
 
