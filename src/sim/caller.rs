@@ -2,14 +2,18 @@
 
 use super::catalog::RequestName;
 use super::jobs::Part;
-use super::setup::{Pace, Setup, Source};
+use super::setup::{Pace, Setup, Source, Template};
 use crate::gateway::{Delivery, Request};
 use crate::policy::prices::Usage;
 use crate::units::{Draws, Duration, Key, Purpose, RouteId};
 
 /// Where requests come from, and how many have.
 pub(super) struct Flow<'s> {
-    pub(super) source: &'s Source,
+    pub(super) template: &'s Template,
+    /// By how much each is larger than the one before, if it is.
+    pub(super) growth: Option<&'s Usage>,
+    pace: &'s Pace,
+    count: u32,
     /// The hash of its name.
     pub(super) hash: u64,
     /// What all its requests ask, as a hash.
@@ -25,8 +29,12 @@ impl<'s> Flow<'s> {
     pub(super) fn new(setup: &'s Setup, source: usize, draws: &Draws) -> Flow<'s> {
         let (catalog, fact) = (&setup.catalog, &setup.catalog.sources[source]);
         let hash = catalog.names.hash(fact.name);
+        let Source { template, pace, count, growth, first: _ } = &setup.sources[source];
         Flow {
-            source: &setup.sources[source],
+            template,
+            growth: Some(growth).filter(|growth| **growth != Usage::ZERO),
+            pace,
+            count: *count,
             hash,
             content: fact.content.map(|content| catalog.names.hash(content)),
             gap: draws.of(Purpose::Arrival).and(hash),
@@ -39,8 +47,8 @@ impl<'s> Flow<'s> {
     pub(super) fn arrive(&mut self) -> (u32, Option<Duration>) {
         let ordinal = self.arrived;
         self.arrived += 1;
-        let gap = match &self.source.pace {
-            Pace::Open(gap) if self.arrived < self.source.count => {
+        let gap = match self.pace {
+            Pace::Open(gap) if self.arrived < self.count => {
                 gap.drawn(|| self.gap.and(u64::from(self.arrived)).bits())
             }
             Pace::Open(_) | Pace::Closed { .. } => None,
@@ -50,8 +58,8 @@ impl<'s> Flow<'s> {
 
     /// A request has its reply: the time until its client asks again, if it has one that does.
     pub(super) fn replied(&mut self) -> Option<Duration> {
-        let Pace::Closed { clients, think } = &self.source.pace else { return None };
-        if self.asked + clients >= self.source.count {
+        let Pace::Closed { clients, think } = self.pace else { return None };
+        if self.asked + clients >= self.count {
             return None;
         }
         self.asked += 1;

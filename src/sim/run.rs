@@ -229,20 +229,12 @@ fn admit(
     scribe: &mut Scribe,
 ) {
     let RequestName { source, ordinal, .. } = name;
-    let Flow { source: from, hash, content, .. } = world.flows[usize::from(source)];
-    let template = &from.template;
-    let mut envelope = template.envelope;
-    envelope.estimate = envelope.estimate.grown(&from.growth, ordinal).expect("the last request fits");
     let id = world.slot();
-    let mut payer = template.payer;
-    if let Some(part) = part {
-        let kind = world.setup.jobs[usize::from(world.jobs.get(part.task).job)].kind;
-        payer.task = Some(Task { id: part.task, kind });
-    }
+    let Flow { template, growth, hash, content, .. } = world.flows[usize::from(source)];
     let mut request = Request {
         id,
-        payer,
-        envelope,
+        payer: template.payer,
+        envelope: template.envelope,
         deadline: at.after(template.deadline),
         delivery: template.delivery,
         effect: template.effect,
@@ -250,6 +242,14 @@ fn admit(
         content,
         draw: mix(hash ^ mix(u64::from(ordinal) + 1)),
     };
+    if let Some(growth) = growth {
+        let grown = template.envelope.estimate.grown(growth, ordinal);
+        request.envelope.estimate = grown.expect("the last request fits");
+    }
+    if let Some(part) = part {
+        let kind = world.setup.jobs[usize::from(world.jobs.get(part.task).job)].kind;
+        request.payer.task = Some(Task { id: part.task, kind });
+    }
     let layer = world.outermost();
     world.stack.admit(&mut request);
     scribe.page.turn_to(layer);

@@ -95,6 +95,7 @@ impl Page {
     }
 
     /// A request came in.
+    #[inline]
     pub(super) fn arrived(
         &mut self,
         at: Timestamp,
@@ -103,14 +104,16 @@ impl Page {
         name: RequestName,
         by: Option<CallId>,
     ) -> u64 {
+        let position = self.arrivals.len() as u32;
         self.arrivals.push(*request);
-        self.note(at, cause, Note::Arrived { request: self.arrivals.len() as u32 - 1, name, by }, 1)
+        self.note(at, cause, Note::Arrived { request: position, name, by }, 1)
     }
 
     /// A call is over.
     pub(super) fn ended(&mut self, at: Timestamp, call: CallId, end: &End) -> u64 {
+        let position = self.ends.len() as u32;
         self.ends.push(*end);
-        self.note(at, Some(end.origin), Note::Ended { call, end: self.ends.len() as u32 - 1 }, 1)
+        self.note(at, Some(end.origin), Note::Ended { call, end: position }, 1)
     }
 
     /// The number of the next entry.
