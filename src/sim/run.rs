@@ -392,17 +392,16 @@ fn tell(
 /// A call begins, told in this entry.
 fn begin(world: &mut World<'_>, (layer, now): (LayerId, Timestamp), order: &Call, seq: u64, page: &mut Page) {
     let Call { call, request, route, credential, .. } = *order;
-    let is_upstream = layer == LayerId::INNERMOST;
-    let scripted = if is_upstream { world.begin(now, order) } else { Scripted::Foreseen };
-    let begun = page.write(now, Some(seq), What::CallBegun { call, request, route, credential, scripted });
-    if is_upstream {
-        let served = &mut world.calls[call.index()];
-        (served.origin, served.sign) = (begun, begun);
+    let begun = page.next();
+    let scripted = if layer == LayerId::INNERMOST {
+        world.begin(now, order, begun)
     } else {
         let stamp = world.stamp();
         world.stack.call(now, layer, order, stamp, begun);
-    }
-    world.requests[request.index()].hedge = begun;
+        world.requests[request.index()].hedge = begun;
+        Scripted::Foreseen
+    };
+    page.write(now, Some(seq), What::CallBegun { call, request, route, credential, scripted });
 }
 
 /// A call is cancelled, told in this entry.

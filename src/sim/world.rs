@@ -130,13 +130,14 @@ impl<'s> World<'s> {
         self.calls[call.index()].stamp == stamp
     }
 
-    /// An upstream takes a call: everything it will do goes on the agenda.
-    pub(super) fn begin(&mut self, now: Timestamp, call: &Call) -> Scripted {
+    /// An upstream takes a call, told in this entry: everything it will do goes on the agenda.
+    pub(super) fn begin(&mut self, now: Timestamp, call: &Call, entry: u64) -> Scripted {
         let Call { call: id, request, route, .. } = *call;
         let caller = &mut self.requests[request.index()];
         let called = self.stack.routes(request).unwrap_or(&mut caller.called);
         let nth = called.iter().filter(|other| **other == route).count() as u64;
         called.push(route);
+        caller.hedge = entry;
         let by = self.stack.called(request);
         let Caller { estimate, delivery, name, .. } = &*caller;
         let source = self.flows[usize::from(name.source)].hash;
@@ -171,8 +172,8 @@ impl<'s> World<'s> {
             work,
             estimate: *estimate,
             cancelled_at: None,
-            origin: 0,
-            sign: 0,
+            origin: entry,
+            sign: entry,
         };
         match self.calls.get_mut(id.index()) {
             Some(slot) => *slot = served,
