@@ -150,11 +150,12 @@ impl Gateway {
         if !self.calls.is_flying(call) {
             return;
         }
-        let Some(Leg { call: info, begun, flight: Flight::Flying(hold, permit) }) = self.calls.take(call)
-        else {
+        let leg = self.calls.get_mut(call);
+        let (info, begun) = (leg.call, leg.begun);
+        let Flight::Flying(hold, permit) = std::mem::replace(&mut leg.flight, Flight::Over) else {
             unreachable!("it flies");
         };
-        self.calls.begin(Leg { call: info, begun, flight: Flight::Stopped(hold) });
+        leg.flight = Flight::Stopped(hold);
         let heard = Heard {
             call,
             begun,

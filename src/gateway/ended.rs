@@ -5,12 +5,12 @@ use super::action::{Call, Effects, Failure, Outcome};
 use super::decision::{Basis, Decision};
 use super::fleet::{Heard, concerned};
 use super::input::{Answer, Bill, Receipt};
-use super::live::{Flight, Leg, Phase};
+use super::live::{Flight, Phase};
 use super::policy::StoppedCalls;
 use super::retry::Setback;
 use crate::policy::breaker::Permit;
 use crate::policy::cooldown::Bench;
-use crate::policy::ledger::{Amount, Settlement};
+use crate::policy::ledger::{Amount, Assumed, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint};
 use crate::units::{CallId, RequestId, Timestamp};
@@ -18,34 +18,44 @@ use crate::units::{CallId, RequestId, Timestamp};
 impl Gateway {
     /// The receipt of a call is in.
     pub(super) fn ended(&mut self, now: Timestamp, call: CallId, receipt: &Receipt, out: &mut Effects) {
-        let Some(Leg { call: info, begun, flight }) = self.calls.end(call) else { return };
+        let Some(leg) = self.calls.find_mut(call) else { return };
+        let (info, begun, flight) = (leg.call, leg.begun, std::mem::replace(&mut leg.flight, Flight::Over));
+        self.calls.free(call);
         self.waits.forget_call(call);
         if let Answer::Failed(diagnosis) = receipt.result {
             out.decide(Decision::Classified { call, diagnosis });
         }
-        match flight {
-            Flight::Flying(hold, permit) => {
-                let actual = cost(receipt, hold.reserved());
-                let settlement = self.ledger.settle(hold, actual);
-                self.charge(&info, Basis::Receipt, settlement, out);
-                self.conclude(now, info, receipt, permit, begun, out);
-            }
-            Flight::Stopped(hold) => {
-                let actual = self.cost_of_stopped(receipt, hold.reserved());
-                let settlement = self.ledger.settle(hold, actual);
-                self.charge(&info, Basis::Receipt, settlement, out);
-                self.close_if_done(info.request, out);
-            }
-            Flight::GivenUp(assumed) => {
-                let (scopes, actual) = (assumed.scopes(), self.cost_of_stopped(receipt, assumed.reserved()));
-                let settlement = self.ledger.correct(assumed, actual);
-                let live = self.requests.find_mut(info.request);
-                if let Some(live) = live.filter(|live| live.scopes.request == scopes.request) {
-                    live.spent = live.spent.minus(settlement.reserved.money).plus(settlement.actual.money);
-                }
-                out.decide(Decision::Settled { call, basis: Basis::Corrected, settlement });
-            }
+        let (hold, permit) = match flight {
+            Flight::Flying(hold, permit) => (hold, Some(permit)),
+            Flight::Stopped(hold) => (hold, None),
+            Flight::GivenUp(assumed) => return self.correct(&info, receipt, assumed, out),
+            Flight::Over => return,
+        };
+        let actual = match (&permit, self.policy.budget.stopped_calls) {
+            (None, StoppedCalls::Ignored) => Amount::ZERO,
+            (None, StoppedCalls::Billed) | (Some(_), _) => cost(receipt, hold.reserved()),
+        };
+        let settlement = self.ledger.settle(hold, actual);
+        self.charge(&info, Basis::Receipt, settlement, out);
+        match permit {
+            Some(permit) => self.conclude(now, info, receipt, permit, begun, out),
+            None => self.close_if_done(info.request, out),
         }
+    }
+
+    /// A receipt that was given up came after all.
+    fn correct(&mut self, info: &Call, receipt: &Receipt, assumed: Assumed, out: &mut Effects) {
+        let actual = match self.policy.budget.stopped_calls {
+            StoppedCalls::Ignored => Amount::ZERO,
+            StoppedCalls::Billed => cost(receipt, assumed.reserved()),
+        };
+        let scopes = assumed.scopes();
+        let settlement = self.ledger.correct(assumed, actual);
+        let live = self.requests.find_mut(info.request);
+        if let Some(live) = live.filter(|live| live.scopes.request == scopes.request) {
+            live.spent = live.spent.minus(settlement.reserved.money).plus(settlement.actual.money);
+        }
+        out.decide(Decision::Settled { call: info.call, basis: Basis::Corrected, settlement });
     }
 
     /// A call that was still wanted is over: what it says about health, and what follows.
@@ -98,16 +108,19 @@ impl Gateway {
     /// No receipt came in time: the worst case is charged, the slot is free, and the request does not stay
     /// open for it. A late receipt corrects the books.
     pub(super) fn assume(&mut self, call: CallId, out: &mut Effects) {
-        let Some(Leg { call: info, begun, flight: Flight::Stopped(hold) }) = self.calls.take(call) else {
+        let leg = self.calls.get_mut(call);
+        let info = leg.call;
+        let Flight::Stopped(hold) = std::mem::replace(&mut leg.flight, Flight::Over) else {
             unreachable!("only the receipt of a stopped call is waited for, and given up once");
         };
         let (settlement, assumed) = self.ledger.assume(hold);
-        self.calls.begin(Leg { call: info, begun, flight: Flight::GivenUp(assumed) });
+        leg.flight = Flight::GivenUp(assumed);
         self.charge(&info, Basis::Assumed, settlement, out);
         self.close_if_done(info.request, out);
     }
 
     /// The cost of a call is known or given up: it is a leg of its request no longer, and its slot is free.
+    #[inline]
     fn charge(&mut self, info: &Call, basis: Basis, settlement: Settlement, out: &mut Effects) {
         self.fleet.leave(info.route);
         let live = self.requests.get_mut(info.request);
@@ -138,14 +151,6 @@ impl Gateway {
         if news && diagnosis.class == Class::Auth {
             let failure = Failure { class: diagnosis.class, code: Some(diagnosis.code) };
             out.decide(Decision::Alerted { credential: info.credential, failure });
-        }
-    }
-
-    /// What the receipt of a call charges that we stopped.
-    fn cost_of_stopped(&self, receipt: &Receipt, worst_case: Amount) -> Amount {
-        match self.policy.budget.stopped_calls {
-            StoppedCalls::Ignored => Amount::ZERO,
-            StoppedCalls::Billed => cost(receipt, worst_case),
         }
     }
 

@@ -56,7 +56,7 @@ pub(super) enum Phase {
 /// Calls by slot.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    slots: Vec<Option<Leg>>,
+    slots: Vec<Leg>,
     free: Vec<u32>,
 }
 
@@ -77,6 +77,8 @@ pub(super) enum Flight {
     Stopped(Hold),
     /// Its receipt did not come in time and its worst case is charged; a late receipt corrects it.
     GivenUp(Assumed),
+    /// Its receipt is in: the slot is free.
+    Over,
 }
 
 impl Requests {
@@ -184,44 +186,47 @@ impl Live {
 impl Calls {
     /// The slot of the next call.
     pub(super) fn next(&mut self) -> CallId {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            u32::try_from(self.slots.len() - 1).expect("fewer than 4 billion calls in flight")
-        });
-        CallId(slot)
+        let slot = self.free.pop();
+        CallId(slot.unwrap_or_else(|| {
+            u32::try_from(self.slots.len()).expect("fewer than 4 billion calls in flight")
+        }))
     }
 
+    /// Puts a call into the slot that [`Calls::next`] gave.
     pub(super) fn begin(&mut self, leg: Leg) {
-        let at = leg.call.call.index();
-        self.slots[at] = Some(leg);
+        match self.slots.get_mut(leg.call.call.index()) {
+            Some(slot) => *slot = leg,
+            None => self.slots.push(leg),
+        }
     }
 
     pub(super) fn is_flying(&self, id: CallId) -> bool {
-        matches!(self.slots.get(id.index()), Some(Some(Leg { flight: Flight::Flying(..), .. })))
+        matches!(self.slots.get(id.index()), Some(Leg { flight: Flight::Flying(..), .. }))
     }
 
     /// The route of a call in flight.
     pub(super) fn route(&self, id: CallId) -> Option<RouteId> {
-        self.slots.get(id.index())?.as_ref().map(|leg| leg.call.route)
+        let leg = self.slots.get(id.index())?;
+        (!leg.flight.is_over()).then_some(leg.call.route)
     }
 
     pub(super) fn find_mut(&mut self, id: CallId) -> Option<&mut Leg> {
-        self.slots.get_mut(id.index())?.as_mut()
+        let leg = self.slots.get_mut(id.index())?;
+        (!leg.flight.is_over()).then_some(leg)
     }
 
     pub(super) fn get_mut(&mut self, id: CallId) -> &mut Leg {
         self.find_mut(id).expect("a call in flight")
     }
 
-    /// Takes a call out for a moment; [`Calls::begin`] puts it back.
-    pub(super) fn take(&mut self, id: CallId) -> Option<Leg> {
-        self.slots.get_mut(id.index())?.take()
-    }
-
-    /// Takes a call out at its receipt; its slot is free.
-    pub(super) fn end(&mut self, id: CallId) -> Option<Leg> {
-        let leg = self.take(id)?;
+    /// A call's receipt is in: its slot is free.
+    pub(super) fn free(&mut self, id: CallId) {
         self.free.push(id.0);
-        Some(leg)
+    }
+}
+
+impl Flight {
+    const fn is_over(&self) -> bool {
+        matches!(self, Flight::Over)
     }
 }
