@@ -137,6 +137,7 @@ impl Gateway {
             self.screening.screen(envelope, policy, &registry.routes);
         }
         let screening = &self.screening;
+        let dearest = Amount { money: screening.dearest, tokens: envelope.estimate.total() };
         let view = View {
             policy,
             registry,
@@ -149,8 +150,8 @@ impl Gateway {
             at,
             live,
             field,
-            room: self.ledger.room(at, &live.scopes),
-            tokens: envelope.estimate.total(),
+            is_affordable: self.ledger.affords(at, &live.scopes, dearest),
+            tokens: dearest.tokens,
             slots: match record {
                 Record::Quote => ByNow::Unknown,
                 Record::Glance | Record::Trace(_) if self.queue.is_full_for(&live.request.payer) => {

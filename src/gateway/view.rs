@@ -23,9 +23,9 @@ pub(super) struct View<'g> {
     pub(super) at: Timestamp,
     pub(super) live: &'g Live,
     pub(super) field: Field,
-    /// What surely fits every cap; `None` if some cap is exceeded.
-    pub(super) room: Option<Amount>,
-    /// What a call may use of them.
+    /// Whether the dearest eligible route is affordable: then all are.
+    pub(super) is_affordable: bool,
+    /// The most tokens that a call may use.
     pub(super) tokens: u64,
     pub(super) slots: ByNow,
     /// Whether nothing is benched and no account is closed.
@@ -64,14 +64,13 @@ impl View<'_> {
             | Field::OtherKey(_)
             | Field::Approved(_) => false,
         };
-        let dearest = Amount { money: self.screening.dearest, tokens: self.tokens };
         is_any
             && has_slots
             && self.is_unbenched
             && !self.is_health_a_gate
             && self.fleet.are_closed()
             && self.live.tried.len() < self.screening.calls_least as usize
-            && self.room.is_some_and(|room| dearest.fits(room))
+            && self.is_affordable
     }
 
     /// An eligible route: one that can be called is found callable; or why it cannot be called.
@@ -83,9 +82,8 @@ impl View<'_> {
         if self.field == Field::Beside && self.is_taken(live, id) {
             return Some(Verdict::Taken);
         }
-        let wanted = self.wanted(id);
-        if !self.room.is_some_and(|room| wanted.fits(room))
-            && let Err(denied) = self.ledger.quote(self.at, &live.scopes, wanted)
+        if !self.is_affordable
+            && let Err(denied) = self.ledger.quote(self.at, &live.scopes, self.wanted(id))
         {
             found.unaffordable.enter(id);
             return Some(Verdict::Unaffordable { level: denied.level });

@@ -1,12 +1,11 @@
 //! What one account has used, window by window.
 
-use super::Amount;
-use crate::units::{Duration, Money, Timestamp};
-use std::num::NonZeroU32;
+use super::{AccountId, Amount};
+use crate::units::{Duration, Timestamp};
 
 #[derive(Debug)]
 pub(super) struct Account {
-    pub(super) generation: NonZeroU32,
+    pub(super) id: AccountId,
     pub(super) cap: Amount,
     pub(super) window: Option<Duration>,
     pub(super) current: Page,
@@ -17,27 +16,20 @@ pub(super) struct Account {
 }
 
 /// What one window of an account has used.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     pub(super) window: u64,
     pub(super) settled: Amount,
     pub(super) held: Amount,
 }
 
-impl Default for Account {
-    fn default() -> Account {
-        Account {
-            generation: NonZeroU32::MIN,
-            cap: Amount::ZERO,
-            window: None,
-            current: Page::default(),
-            ends: Timestamp::ZERO,
-            earlier: Vec::new(),
-        }
-    }
-}
-
 impl Account {
+    /// A closed one; the next that is opened has this id.
+    pub(super) const fn new(id: AccountId) -> Account {
+        let (cap, window, current, ends) = (Amount::ZERO, None, Page::EMPTY, Timestamp::MAX);
+        Account { id, cap, window, current, ends, earlier: Vec::new() }
+    }
+
     /// Opens it anew in a used slot.
     pub(super) fn open(&mut self, cap: Amount, window: Option<Duration>) {
         (self.cap, self.window) = (cap, window);
@@ -46,23 +38,26 @@ impl Account {
 
     /// Forgets everything, keeps the memory.
     pub(super) fn close(&mut self) {
-        self.generation = self.generation.checked_add(1).expect("a slot is used 4 billion times at most");
-        self.current = Page::default();
+        self.id = self.id.next();
+        self.current = Page::EMPTY;
         self.earlier.clear();
     }
 
     /// The length of a window, if the one at `now` is not the current one.
     fn next_window(&self, now: Timestamp) -> Option<u64> {
-        let length = self.window.filter(|_| now >= self.ends)?;
-        Some(length.nanos().max(1))
+        if now < self.ends { None } else { self.window.map(|length| length.nanos().max(1)) }
     }
 
-    /// The page that counts now.
-    pub(super) fn page(&self, now: Timestamp) -> Page {
-        match self.next_window(now) {
-            None => self.current,
-            Some(length) => Page { window: now.nanos() / length, ..Page::default() },
-        }
+    /// What is used of the window at `now`.
+    pub(super) fn page(&self, now: Timestamp) -> &Page {
+        if self.next_window(now).is_some() { &Page::EMPTY } else { &self.current }
+    }
+
+    /// Whether this fits the cap at `now`, beside what is used.
+    #[inline]
+    pub(super) fn has_room(&self, now: Timestamp, wanted: Amount) -> bool {
+        let page = self.page(now);
+        page.settled.plus(page.held).plus(wanted).fits(self.cap)
     }
 
     /// Opens the page of the current window.
@@ -72,7 +67,7 @@ impl Account {
                 self.earlier.push(self.current);
             }
             let window = now.nanos() / length;
-            self.current = Page { window, ..Page::default() };
+            self.current = Page { window, ..Page::EMPTY };
             self.ends = Timestamp::from_nanos((window + 1).saturating_mul(length));
         }
     }
@@ -91,13 +86,5 @@ impl Account {
 }
 
 impl Page {
-    /// What is left of a cap; `None` if more than the cap is gone: then not even what is free fits.
-    pub(super) fn room(&self, cap: Amount) -> Option<Amount> {
-        let left = |settled: u64, held: u64, cap: u64| {
-            if cap == u64::MAX { Some(cap) } else { cap.checked_sub(settled)?.checked_sub(held) }
-        };
-        let money = left(self.settled.money.picos(), self.held.money.picos(), cap.money.picos())?;
-        let tokens = left(self.settled.tokens, self.held.tokens, cap.tokens)?;
-        Some(Amount { money: Money::from_picos(money), tokens })
-    }
+    pub(super) const EMPTY: Page = Page { window: 0, settled: Amount::ZERO, held: Amount::ZERO };
 }

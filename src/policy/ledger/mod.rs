@@ -14,7 +14,7 @@ mod account;
 
 use crate::units::{Duration, Money, Timestamp};
 use account::{Account, Page};
-use std::num::NonZeroU32;
+use std::num::NonZeroU64;
 
 /// Money and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,12 +77,10 @@ pub enum Reserve {
     After,
 }
 
-/// An account of the ledger.
+/// An account of the ledger: its slot in the low half, and in the high half the how manieth there it is. One word,
+/// for a call takes several with it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AccountId {
-    slot: u32,
-    generation: NonZeroU32,
-}
+pub struct AccountId(NonZeroU64);
 
 /// The accounts that one call is charged to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +120,22 @@ pub struct Settlement {
     pub actual: Amount,
     /// The number of the tenant's window that it was charged to.
     pub window: u64,
+}
+
+impl AccountId {
+    /// The first in a slot.
+    fn first(slot: u32) -> AccountId {
+        AccountId(NonZeroU64::new(1 << 32 | u64::from(slot)).expect("it is the first, not the zeroth"))
+    }
+
+    /// The next in the slot.
+    fn next(self) -> AccountId {
+        AccountId(self.0.checked_add(1 << 32).expect("a slot is used 4 billion times at most"))
+    }
+
+    const fn slot(self) -> u32 {
+        self.0.get() as u32
+    }
 }
 
 impl Hold {
@@ -226,21 +240,22 @@ impl Ledger {
     #[inline]
     pub fn open(&mut self, cap: Amount, window: Option<Duration>) -> AccountId {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.accounts.push(Account::default());
-            u32::try_from(self.accounts.len() - 1).expect("fewer than 4 billion accounts")
+            let slot = u32::try_from(self.accounts.len()).expect("fewer than 4 billion accounts");
+            self.accounts.push(Account::new(AccountId::first(slot)));
+            slot
         });
         let account = &mut self.accounts[slot as usize];
         account.open(cap, window);
-        AccountId { slot, generation: account.generation }
+        account.id
     }
 
     /// Closes an account. What is charged to it later is ignored.
     #[inline]
     pub fn close(&mut self, id: AccountId) {
-        let account = &mut self.accounts[id.slot as usize];
-        assert_eq!(account.generation, id.generation, "an account is closed once");
+        let account = &mut self.accounts[id.slot() as usize];
+        assert_eq!(account.id, id, "an account is closed once");
         account.close();
-        self.free.push(id.slot);
+        self.free.push(id.slot());
     }
 
     /// Whether `wanted` could be reserved now. Changes nothing.
@@ -248,7 +263,7 @@ impl Ledger {
         if self.mode == Reserve::After {
             return Ok(());
         }
-        fits(Level::Attempt, &Page::default(), wanted, self.attempt_max)?;
+        fits(Level::Attempt, &Page::EMPTY, wanted, self.attempt_max)?;
         if let Some(account) = self.account(scopes.request) {
             fits(Level::Request, &account.current, wanted, account.cap)?;
         }
@@ -256,7 +271,7 @@ impl Ledger {
             [(Level::Task, scopes.task), (Level::Approval, scopes.approval), (Level::Tenant, scopes.tenant)];
         for (level, id) in others {
             if let Some(account) = id.and_then(|id| self.account(id)) {
-                fits(level, &account.page(now), wanted, account.cap)?;
+                fits(level, account.page(now), wanted, account.cap)?;
             }
         }
         Ok(())
@@ -269,25 +284,15 @@ impl Ledger {
         Some(Standing { settled: page.settled, held: page.held, cap: account.cap })
     }
 
-    /// The most that could be reserved now; `None` if nothing could, because a bill was above its quote.
-    pub fn room(&self, now: Timestamp, scopes: &Scopes) -> Option<Amount> {
-        if self.mode == Reserve::After {
-            return Some(Amount::MAX);
-        }
-        let mut room = self.attempt_max;
-        if let Some(account) = self.account(scopes.request) {
-            room = room.least(account.current.room(account.cap)?);
-        }
-        if let Some(account) = scopes.task.and_then(|task| self.account(task)) {
-            room = room.least(account.page(now).room(account.cap)?);
-        }
-        if let Some(account) = scopes.approval.and_then(|approval| self.account(approval)) {
-            room = room.least(account.page(now).room(account.cap)?);
-        }
-        if let Some(account) = scopes.tenant.and_then(|tenant| self.account(tenant)) {
-            room = room.least(account.page(now).room(account.cap)?);
-        }
-        Some(room)
+    /// Whether [`Ledger::quote`] has no objection; it says which, if it has.
+    pub fn affords(&self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> bool {
+        let has_room = |id: AccountId| self.account(id).is_none_or(|account| account.has_room(now, wanted));
+        self.mode == Reserve::After
+            || wanted.fits(self.attempt_max)
+                && has_room(scopes.request)
+                && scopes.task.is_none_or(has_room)
+                && scopes.approval.is_none_or(has_room)
+                && scopes.tenant.is_none_or(has_room)
     }
 
     /// Sets `wanted` aside at every level, or says which cap refuses it.
@@ -296,7 +301,7 @@ impl Ledger {
         Ok(self.hold(now, scopes, wanted))
     }
 
-    /// Sets aside what [`Ledger::quote`] or [`Ledger::room`] has just allowed at this very instant; a cap is not
+    /// Sets aside what [`Ledger::quote`] or [`Ledger::affords`] has just allowed at this very instant; a cap is not
     /// asked again.
     pub(crate) fn hold(&mut self, now: Timestamp, scopes: &Scopes, wanted: Amount) -> Hold {
         debug_assert!(self.quote(now, scopes, wanted).is_ok(), "what is held was allowed at this instant");
@@ -377,13 +382,13 @@ impl Ledger {
     }
 
     fn account(&self, id: AccountId) -> Option<&Account> {
-        let account = self.accounts.get(id.slot as usize)?;
-        (account.generation == id.generation).then_some(account)
+        let account = self.accounts.get(id.slot() as usize)?;
+        (account.id == id).then_some(account)
     }
 
     fn account_mut(&mut self, id: AccountId) -> Option<&mut Account> {
-        let account = self.accounts.get_mut(id.slot as usize)?;
-        (account.generation == id.generation).then_some(account)
+        let account = self.accounts.get_mut(id.slot() as usize)?;
+        (account.id == id).then_some(account)
     }
 }
 
@@ -458,10 +463,10 @@ mod tests {
         let overbilled = |ledger: &mut Ledger, bill| {
             let hold = ledger.reserve(NOW, &scopes, cents(0)).unwrap();
             let _ = ledger.settle(hold, cents(bill));
-            (ledger.room(NOW, &scopes).map(|room| room.money), ledger.quote(NOW, &scopes, cents(0)).is_ok())
+            (ledger.affords(NOW, &scopes, cents(0)), ledger.quote(NOW, &scopes, cents(0)).is_ok())
         };
-        assert_eq!(overbilled(&mut ledger, 100), (Some(Money::ZERO), true));
-        assert_eq!(overbilled(&mut ledger, 1), (None, false));
+        assert_eq!(overbilled(&mut ledger, 100), (true, true));
+        assert_eq!(overbilled(&mut ledger, 1), (false, false));
     }
 
     #[test]
