@@ -6,7 +6,6 @@ use super::Gateway;
 use super::action::{Effects, Failure, Outcome, Role, StopReason};
 use super::decision::Decision;
 use super::seek::{Field, Record, Refusal};
-use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{Money, RequestId, RouteId, Timestamp};
@@ -51,9 +50,7 @@ impl Gateway {
         let approved = Field::Approved(self.registry.approvals[at].route);
         match self.look(now, id, approved, Record::Trace(out)) {
             Ok(pick) => {
-                if self.count(now, id, out) == Allowed::Yes {
-                    self.call(now, id, pick, Role::Approved, out);
-                }
+                self.call(now, id, pick, Some(Role::Approved), out);
                 true
             }
             Err(Refusal::Unaffordable { route, denied }) => {

@@ -8,7 +8,6 @@ use super::input::Delivery;
 use super::live::{Flight, Leg, Phase};
 use super::retry::Held;
 use super::seek::{Field, Pick, Record, Refusal};
-use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::taxonomy::Class;
 use crate::units::{CallId, Duration, RequestId, Timestamp};
@@ -29,17 +28,7 @@ impl Gateway {
             return self.reply(now, id, outcome, Class::Cancelled, out);
         }
         match self.look(now, id, field, Record::Trace(out)) {
-            Ok(pick) => {
-                if self.count(now, id, out) == Allowed::Yes {
-                    let live = self.requests.get(id);
-                    let role = match (live.attempts, live.tries(pick.route)) {
-                        (0, _) => Role::Primary,
-                        (_, 0) => Role::Fallback,
-                        (_, _) => Role::Retry,
-                    };
-                    self.call(now, id, pick, role, out);
-                }
-            }
+            Ok(pick) => self.call(now, id, pick, None, out),
             Err(refusal) => self.hold(now, id, refusal, out),
         }
     }
@@ -69,10 +58,21 @@ impl Gateway {
         }
     }
 
-    /// Makes a call that was looked for and counted in this very instant.
-    pub(super) fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, role: Role, out: &mut Effects) {
+    /// Makes a call that was looked for in this very instant, unless a fuse that counts refuses it. Without a role it is
+    /// one in turn.
+    pub(super) fn call(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        pick: Pick,
+        role: Option<Role>,
+        out: &mut Effects,
+    ) {
         let route = &self.registry.routes[pick.route.index()];
         let live = self.requests.get_mut(id);
+        if let Err(refused) = self.stops.tick(&live.request) {
+            return self.refuse_by_count(now, id, refused, out);
+        }
         // It was affordable in this very instant: nobody is asked again.
         let hold = self.ledger.hold(now, &live.scopes, pick.worst_case);
         let window = hold.window();
@@ -86,7 +86,7 @@ impl Gateway {
             route: pick.route,
             credential: pick.credential,
             nth: live.attempts,
-            role,
+            role: role.unwrap_or_else(|| live.role_in_turn(pick.route)),
             breaker: route.breaker,
             generation: permit.as_ref().map_or(0, |permit| permit.generation()),
         };

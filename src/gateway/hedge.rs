@@ -7,7 +7,6 @@ use super::decision::{Decision, HedgeSkip};
 use super::input::SideEffect;
 use super::live::Phase;
 use super::seek::{Field, Record, Refusal};
-use super::stops::Allowed;
 use super::waits::Wait;
 use crate::policy::hedge;
 use crate::units::{RequestId, RouteId, Timestamp};
@@ -44,10 +43,7 @@ impl Gateway {
         } else {
             match self.look(now, id, Field::Beside, Record::Trace(out)) {
                 Ok(pick) => {
-                    if self.count(now, id, out) == Allowed::Yes {
-                        self.call(now, id, pick, Role::Hedge, out);
-                    }
-                    return;
+                    return self.call(now, id, pick, Some(Role::Hedge), out);
                 }
                 Err(Refusal::Unaffordable { .. }) => HedgeSkip::Money,
                 Err(Refusal::Gated { gate: Gate::Concurrency, .. }) => HedgeSkip::Slot,

@@ -1,7 +1,7 @@
 //! What is in flight: requests from arrival to last bill, calls from beginning to receipt. Both live in slots
 //! that are used again, so memory grows with what is in flight only.
 
-use super::action::{Call, Failure};
+use super::action::{Call, Failure, Role};
 use super::approved::Led;
 use super::input::Request;
 use crate::policy::breaker::Permit;
@@ -174,6 +174,15 @@ impl Live {
         let is_graver = |known: Failure| failure.class.is_terminal() && !known.class.is_terminal();
         if self.barred.is_none_or(is_graver) {
             self.barred = Some(failure);
+        }
+    }
+
+    /// The role of a call in turn to `route`.
+    pub(super) fn role_in_turn(&self, route: RouteId) -> Role {
+        match (self.tried.is_empty(), self.tries(route)) {
+            (true, _) => Role::Primary,
+            (false, 0) => Role::Fallback,
+            (false, _) => Role::Retry,
         }
     }
 

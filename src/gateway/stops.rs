@@ -156,7 +156,8 @@ impl Stops {
     }
 
     /// Counts a call that is about to be made, on every fuse or on none.
-    fn tick(&mut self, request: &Request) -> Result<(), (StopReason, Blown)> {
+    #[inline]
+    pub(super) fn tick(&mut self, request: &Request) -> Result<(), (StopReason, Blown)> {
         let mut task = request.payer.task.and_then(|task| self.tasks.get_mut(task.id.index())?.as_mut());
         if let Some(task) = &mut task {
             task.repeats.ask(request.content).map_err(|(repeat, blown)| (repeated(repeat), blown))?;
@@ -199,25 +200,16 @@ fn show(
 }
 
 impl Gateway {
-    /// Counts a call that a request is about to make. Whether it may; if not, the request is stopped, and with
-    /// it all that wait in the fuse's scope.
-    #[inline]
-    pub(super) fn count(&mut self, now: Timestamp, id: RequestId, out: &mut Effects) -> Allowed {
-        match self.stops.tick(&self.requests.get(id).request) {
-            Ok(()) => Allowed::Yes,
-            Err((reason, blown)) => self.blew(now, id, (reason, blown), out),
-        }
-    }
-
-    /// A count fuse refuses a call.
+    /// A count fuse refuses a call that a request is about to make: the request is stopped, and with it all that wait
+    /// in the fuse's scope.
     #[inline(never)]
-    fn blew(
+    pub(super) fn refuse_by_count(
         &mut self,
         now: Timestamp,
         id: RequestId,
         (reason, blown): (StopReason, Blown),
         out: &mut Effects,
-    ) -> Allowed {
+    ) {
         if blown.news == News::JustBlown {
             out.decide(Decision::Blew { fuse: reason.fuse(), request: id, calls: blown.calls });
         }
@@ -225,7 +217,6 @@ impl Gateway {
         if blown.news == News::JustBlown {
             self.stop_waiting(now, None, out);
         }
-        Allowed::No
     }
 
     /// A terminal fault was met: it may be more than this request's affair.
@@ -280,11 +271,4 @@ const fn repeated(repeat: Repeat) -> StopReason {
         Repeat::Identical => StopReason::IdenticalPerTask,
         Repeat::Failing => StopReason::FailingPerTask,
     }
-}
-
-/// Whether a call may be made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Allowed {
-    Yes,
-    No,
 }
