@@ -120,7 +120,7 @@ impl Gateway {
     }
 
     /// The cost of a call is known or given up: it is a leg of its request no longer, and its slot is free.
-    #[inline]
+    #[inline(always)]
     fn charge(&mut self, info: &Call, basis: Basis, settlement: Settlement, out: &mut Effects) {
         self.fleet.leave(info.route);
         let live = self.requests.get_mut(info.request);

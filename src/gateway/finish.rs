@@ -77,6 +77,7 @@ impl Gateway {
     }
 
     /// The last bill of an answered request is in.
+    #[inline]
     pub(super) fn close(&mut self, id: RequestId, out: &mut Effects) {
         let live = self.requests.close(id);
         let spent = live.spent;

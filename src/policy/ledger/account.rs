@@ -73,10 +73,18 @@ impl Account {
     }
 
     /// The page of a window, if it is still kept: one that is over and without a hold is not.
+    #[inline]
     pub(super) fn change(&mut self, window: u64, change: impl Fn(&mut Page)) {
         if self.current.window == window {
             change(&mut self.current);
-        } else if let Some(at) = self.earlier.iter().position(|page| page.window == window) {
+        } else {
+            self.change_earlier(window, change);
+        }
+    }
+
+    #[cold]
+    fn change_earlier(&mut self, window: u64, change: impl Fn(&mut Page)) {
+        if let Some(at) = self.earlier.iter().position(|page| page.window == window) {
             change(&mut self.earlier[at]);
             if self.earlier[at].held == Amount::ZERO {
                 self.earlier.swap_remove(at);
