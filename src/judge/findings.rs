@@ -131,9 +131,7 @@ impl Findings {
     }
 
     /// An upstream took a call.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: Begun<'_>) {
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: &Begun<'_>) {
         let Some(page) = begun.page else { return };
         let told = if book.told.is_any(entry.at) {
             book.told.call_until(book.facts, begun.route, begun.credential)
@@ -148,7 +146,7 @@ impl Findings {
                 format!("{name} calls {route}, which asked to be left alone until {until}")
             });
         }
-        if let Some(fault) = page.terminal.filter(|fault| !is_approved(book, &begun, *fault)) {
+        if let Some(fault) = page.terminal.filter(|fault| !is_approved(book, begun, *fault)) {
             self.note(Finding::RetriedTerminal, entry, Money::ZERO, || {
                 let (name, route) = who();
                 format!("{name} calls {route} after {} at {}", fault.class.label(), fault.at)

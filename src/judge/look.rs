@@ -187,17 +187,35 @@ impl Chamber<'_> {
         (route, credential): (RouteId, CredentialId),
         scripted: Scripted,
     ) {
-        let begun = Begun::new(&self.book, entry.at, (call, request), (route, credential), scripted);
-        if begun.is_usual(&self.book) {
-            self.usually.pass(Usual::Begun, |laws| laws.begun(&self.book, entry, begun));
-        } else {
-            self.laws.begun(&self.book, entry, begun);
-            self.findings.begun(&self.book, entry, begun);
-        }
-        self.metrics.begun(&begun);
-        let (breaker, worst_case) = (begun.fact.map(|fact| fact.breaker), begun.worst_case);
-        let entrance = self.book.begin(entry, (call, request), (route, credential), breaker, worst_case);
+        let (who, way) = ((call, request), (route, credential));
+        let (breaker, worst_case) = match usual::begins(&self.book, entry.at, who, way, scripted) {
+            Some((breaker, worst_case)) => {
+                self.usually.pass(Usual::Begun, |laws| {
+                    laws.begun(&self.book, entry, &Begun::new(&self.book, entry.at, who, way, scripted));
+                });
+                (Some(breaker), worst_case)
+            }
+            None => self.judge_begun(entry, who, way, scripted),
+        };
+        self.metrics.begun(&self.book, request, route);
+        let entrance = self.book.begin(entry, who, way, breaker, worst_case);
         self.laws.entered(&self.book, entry, call, entrance);
+    }
+
+    /// Looks closely at a call that an upstream took. To which breaker it comes, and what it can cost and use.
+    #[cold]
+    #[inline(never)]
+    fn judge_begun(
+        &mut self,
+        entry: Moment,
+        who: (CallId, RequestId),
+        (route, credential): (RouteId, CredentialId),
+        scripted: Scripted,
+    ) -> (Option<BreakerId>, Amount) {
+        let begun = Begun::new(&self.book, entry.at, who, (route, credential), scripted);
+        self.laws.begun(&self.book, entry, &begun);
+        self.findings.begun(&self.book, entry, &begun);
+        (begun.fact.map(|fact| fact.breaker), begun.worst_case)
     }
 
     #[inline(never)]

@@ -10,7 +10,7 @@ mod ways;
 pub use metric::{Metric, Unit};
 
 use super::book::{Book, CallPage, Ended, Invoice, RequestPage, Truth, Ways, Worth};
-use super::laws::{Begun, Reply, is_stopped};
+use super::laws::{Reply, is_stopped};
 use crate::gateway::Outcome;
 use crate::policy::breaker;
 use crate::sim::TaskEnd;
@@ -125,15 +125,16 @@ impl Metrics {
     }
 
     /// An upstream took a call.
-    pub(super) fn begun(&mut self, begun: &Begun<'_>) {
-        let Some(page) = begun.page else { return };
-        if let Some(way) = self.ways.get_mut(begun.route.index()) {
+    #[inline]
+    pub(super) fn begun(&mut self, book: &Book<'_>, request: RequestId, route: RouteId) {
+        let Some(page) = book.request(request) else { return };
+        if let Some(way) = self.ways.get_mut(route.index()) {
             way.calls += 1;
         }
         let share = self.share(page.payer.tenant);
         share.attempts += 1;
         if page.attempts > 0 {
-            let leaves = page.ways == Ways::One && page.first_route != Some(begun.route);
+            let leaves = page.ways == Ways::One && page.first_route != Some(route);
             share.retries += u64::from(page.legs == 0);
             share.hedges += u64::from(page.legs > 0);
             share.fell_back += u64::from(leaves);

@@ -300,6 +300,7 @@ impl<'a> Book<'a> {
     }
 
     /// What the request in this slot did on a route.
+    #[inline]
     pub fn tried(&self, id: RequestId, route: RouteId) -> Tries {
         let at = id.index() * self.facts.routes.len() + route.index();
         self.tries.get(at).copied().unwrap_or_default()

@@ -210,6 +210,7 @@ impl Book<'_> {
     }
 
     /// An upstream took a call, which comes to this breaker and can cost and use so much.
+    #[inline]
     pub(in crate::judge) fn begin(
         &mut self,
         entry: Moment,

@@ -1,7 +1,6 @@
 //! A call that an upstream took.
 
-use crate::gateway::SideEffect;
-use crate::judge::book::{Book, CallPage, CallPhase, Phase, RequestPage, Tries, Truth};
+use crate::judge::book::{Book, CallPage, CallPhase, RequestPage, Tries, Truth};
 use crate::policy::ledger::Amount;
 use crate::sim::{RouteFact, Scripted};
 use crate::units::{CallId, CredentialId, RequestId, RouteId, Timestamp};
@@ -31,7 +30,6 @@ pub(in crate::judge) struct Begun<'b> {
 
 impl<'b> Begun<'b> {
     /// Looks up what the book says of a call.
-    #[inline]
     pub(in crate::judge) fn new(
         book: &'b Book<'_>,
         at: Timestamp,
@@ -60,33 +58,5 @@ impl<'b> Begun<'b> {
     /// Until when a response to its request asked for this route to be left alone.
     pub(in crate::judge) fn own_hint(&self) -> Timestamp {
         self.tries.hint
-    }
-
-    /// Whether it is a call as nearly all are, against which nobody can say anything: announced as it is, the only one
-    /// of a request that waits for it, to an open route that may be used, for money that is there.
-    #[inline]
-    pub(in crate::judge) fn is_usual(&self, book: &Book<'_>) -> bool {
-        let (Some(page), Some(fact), Some(announced)) = (self.page, self.fact, self.announced) else {
-            return false;
-        };
-        let limits = &book.facts.limits;
-        let is_wanted = page.phase == Phase::Open
-            && page.effect == SideEffect::None
-            && page.terminal.is_none()
-            && page.committed.is_none()
-            && page.attempts < limits.attempts_max
-            && page.legs < limits.legs_max;
-        let is_announced = announced.request == self.request
-            && announced.route == self.route
-            && announced.credential == self.credential
-            && announced.reserved == Some(self.worst_case);
-        is_wanted
-            && is_announced
-            && self.scripted == Scripted::Foreseen
-            && self.truth.reasons.is_empty()
-            && fact.pool.contains(&self.credential)
-            && self.own_hint() <= self.at
-            && book.is_undisturbed(self.at)
-            && (book.is_afforded(self.request, self.at) || book.affords(self.page, self.worst_case, self.at))
     }
 }

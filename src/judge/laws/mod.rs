@@ -146,8 +146,7 @@ impl Laws {
     /// An upstream took a call.
     #[cold]
     #[inline(never)]
-    pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: Begun<'_>) {
-        let begun = &begun;
+    pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: &Begun<'_>) {
         self.rule(Law::AttemptsWithinBudget, entry, calls::attempts_within_budget(book, begun));
         self.rule(Law::LegsWithinLimit, entry, legs::legs_within_limit(book, begun));
         self.rule(Law::CallsWithinFuse, entry, fuses::calls_within_fuse(book, begun));

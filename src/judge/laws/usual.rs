@@ -4,11 +4,12 @@
 use super::gates::Told;
 use super::replies::Reply;
 use super::{Law, Laws, timers};
-use crate::gateway::{Basis, Call, Delivery, Outcome, Role};
+use crate::gateway::{Basis, Call, Delivery, Outcome, Role, SideEffect};
 use crate::judge::book::{Age, Book, CallPage, CallPhase, Charge, Phase, Reckoned};
 use crate::policy::ledger::{Amount, Settlement};
 use crate::policy::taxonomy::Class;
-use crate::units::{CallId, Money, RequestId, RouteId, Timestamp};
+use crate::sim::Scripted;
+use crate::units::{BreakerId, CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
 
 /// An entry as usual.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,6 +136,41 @@ pub(in crate::judge) fn is_called(book: &Book<'_>, at: Timestamp, call: &Call) -
         && page.terminal.is_none()
         && book.run.terminal.is_none()
         && book.call(call.call).is_none_or(|slot| slot.phase != CallPhase::Flying)
+}
+
+/// A call against which nobody can say anything: announced as it is, the only one of a request that waits for it, to an
+/// open route that may be used, for money that is there. By whose leave it begins, and what it can cost and use.
+#[inline]
+pub(in crate::judge) fn begins(
+    book: &Book<'_>,
+    at: Timestamp,
+    (call, request): (CallId, RequestId),
+    (route, credential): (RouteId, CredentialId),
+    scripted: Scripted,
+) -> Option<(BreakerId, Amount)> {
+    let (page, fact, announced) = (book.request(request)?, book.route(route)?, book.call(call)?);
+    let truth = book.truth(request, route);
+    let worst_case = Amount { money: truth.worst_case, tokens: page.estimate };
+    let is_wanted = page.phase == Phase::Open
+        && page.effect == SideEffect::None
+        && page.terminal.is_none()
+        && page.committed.is_none()
+        && page.attempts < book.facts.limits.attempts_max
+        && page.legs < book.facts.limits.legs_max;
+    let is_announced = announced.phase == CallPhase::Asked
+        && announced.request == request
+        && announced.route == route
+        && announced.credential == credential
+        && announced.reserved == Some(worst_case);
+    let is_usual = is_wanted
+        && is_announced
+        && scripted == Scripted::Foreseen
+        && truth.reasons.is_empty()
+        && fact.pool.contains(&credential)
+        && book.tried(request, route).hint <= at
+        && book.is_undisturbed(at)
+        && (book.is_afforded(request, at) || book.affords(Some(page), worst_case, at));
+    if is_usual { Some((fact.breaker, worst_case)) } else { None }
 }
 
 /// Whether a call that is wanted ends in time, and for a request that still waits for it.
