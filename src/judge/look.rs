@@ -242,6 +242,7 @@ impl Chamber<'_> {
         self.book.may_be_owed = self.book.is_owed();
     }
 
+    #[cold]
     #[inline(never)]
     fn lost(&mut self, entry: Moment, call: CallId) {
         self.laws.lost(&self.book, entry, call);

@@ -28,6 +28,10 @@ pub struct Machines {
 /// A result as it must be told, and how the counters must stand after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reckoned {
+    /// To which breaker it goes.
+    pub breaker: BreakerId,
+    /// And to which health state.
+    pub health: HealthId,
     /// What the gateway was told, or why it stopped the call itself.
     pub class: Option<Class>,
     /// What the policy makes of that.
@@ -169,7 +173,7 @@ impl Machines {
             self.turn_health(health, moved);
         }
         let standing = if is_stale { Freshness::Stale } else { Freshness::Fresh };
-        Reckoned { class, signal, standing, breaker_failures, health_failures }
+        Reckoned { breaker, health, class, signal, standing, breaker_failures, health_failures }
     }
 
     /// The cooldown of a health state is over.

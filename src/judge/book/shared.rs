@@ -149,7 +149,7 @@ impl Shared {
     }
 
     /// A call is charged to every account that still counts it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn charge(&mut self, call: &CallPage, billed: Amount) {
         if let Some(task) = self.task_of(call) {
             task.account.settle(0, call.worst_case, billed);

@@ -23,10 +23,11 @@ pub(in crate::judge) struct Told {
 }
 
 impl Told {
-    /// What is told of the result, apart from whose it is.
+    /// What is told of the result.
     pub(super) const fn reckoned(&self) -> Reckoned {
-        let Told { class, signal, standing, breaker_failures, health_failures, .. } = *self;
-        Reckoned { class, signal, standing, breaker_failures, health_failures }
+        let Told { call: _, breaker, health, class, signal, standing, breaker_failures, health_failures } =
+            *self;
+        Reckoned { breaker, health, class, signal, standing, breaker_failures, health_failures }
     }
 }
 

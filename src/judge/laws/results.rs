@@ -28,12 +28,10 @@ pub(super) fn is_read_as_written(book: &Book<'_>, call: CallId, diagnosis: &Diag
 
 /// A result is told once: by its class, with the counters that it leaves.
 pub(super) fn is_told_as_it_was(book: &Book<'_>, told: &Told, reckoned: Option<Reckoned>) -> Ruling {
-    let page = book.call(told.call);
-    let fact = page.and_then(|page| book.route(page.route));
-    let is_right = reckoned == Some(told.reckoned());
-    if is_right && fact.is_some_and(|fact| fact.breaker == told.breaker && fact.health == told.health) {
+    if reckoned == Some(told.reckoned()) {
         return Ruling::Held;
     }
+    let page = book.call(told.call);
     Ruling::broken(move || {
         let whose = page.map_or_else(
             || "no call".to_owned(),
@@ -51,7 +49,7 @@ pub(super) fn is_told_as_it_was(book: &Book<'_>, told: &Told, reckoned: Option<R
             )
         };
         let said = told.reckoned();
-        if said == truth {
+        if said == (Reckoned { breaker: said.breaker, health: said.health, ..truth }) {
             return format!("a result of {whose} is told to the breaker or the health of another");
         }
         format!("a result of {whose} is told as {}; true is {}", say(&said), say(&truth))

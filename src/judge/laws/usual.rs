@@ -167,7 +167,7 @@ pub(in crate::judge) fn begins(
         && scripted == Scripted::Foreseen
         && truth.reasons.is_empty()
         && fact.pool.contains(&credential)
-        && book.tried(request, route).hint <= at
+        && (page.attempts == 0 || book.tried(request, route).hint <= at)
         && book.is_undisturbed(at)
         && (book.is_afforded(request, at) || book.affords(Some(page), worst_case, at));
     if is_usual { Some((fact.breaker, worst_case)) } else { None }
@@ -196,10 +196,9 @@ pub(in crate::judge) fn is_signalled(
     (told, age): (&Told, Age),
     reckoned: Option<Reckoned>,
 ) -> bool {
-    let (Some(page), Some(truth)) = (book.call(told.call), reckoned) else { return false };
-    let is_of_its_route =
-        book.route(page.route).is_some_and(|fact| (fact.breaker, fact.health) == (told.breaker, told.health));
-    is_of_its_route && age == Age::Fresh && told.reckoned() == truth && page.neutral().is_none()
+    age == Age::Fresh
+        && reckoned == Some(told.reckoned())
+        && book.call(told.call).is_some_and(|page| page.neutral().is_none())
 }
 
 /// Whether a call is settled once, by its receipt, as it was set aside.

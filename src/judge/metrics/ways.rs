@@ -14,6 +14,7 @@ pub(super) struct Way {
 
 impl Way {
     /// A call is billed; how long it took, if it ended by itself.
+    #[inline(always)]
     pub(super) fn billed(&mut self, money: Money, length: Option<Duration>) {
         self.cost.add(money);
         if let Some(length) = length {
