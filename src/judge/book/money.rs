@@ -15,8 +15,8 @@ pub struct Account {
     to: Timestamp,
     /// What was billed.
     billed: Amount,
-    /// What was billed, none of it above its worst case.
-    quoted: Amount,
+    /// How much of that was above a worst case.
+    above: Amount,
     /// The worst case of what is in flight.
     held: Amount,
 }
@@ -75,15 +75,15 @@ impl Account {
 
     /// The cap that `wanted` more would break at `at`, counting what was truly billed.
     pub fn refusal(&self, level: Level, wanted: Amount, at: Timestamp) -> Option<Refusal> {
-        self.above(level, self.billed, wanted, at)
+        self.projected(level, self.billed, wanted, at)
     }
 
     /// The cap that `wanted` more would break at `at`, counting no bill above its worst case.
     pub fn breach(&self, level: Level, wanted: Amount, at: Timestamp) -> Option<Refusal> {
-        self.above(level, self.quoted, wanted, at)
+        self.projected(level, self.billed.minus(self.above), wanted, at)
     }
 
-    fn above(&self, level: Level, settled: Amount, wanted: Amount, at: Timestamp) -> Option<Refusal> {
+    fn projected(&self, level: Level, settled: Amount, wanted: Amount, at: Timestamp) -> Option<Refusal> {
         let standing = if self.is_current(at) { settled.plus(self.held) } else { Amount::ZERO };
         let units = [
             (Unit::Money, standing.money.picos(), wanted.money.picos(), self.cap.money.picos()),
@@ -119,7 +119,9 @@ impl Account {
         if window == self.current {
             self.held = self.held.minus(worst_case);
             self.billed = self.billed.plus(billed);
-            self.quoted = self.quoted.plus(least(billed, worst_case));
+            if billed.money > worst_case.money || billed.tokens > worst_case.tokens {
+                self.above = self.above.plus(billed.minus(worst_case));
+            }
         }
     }
 
@@ -150,8 +152,4 @@ impl Refusal {
             Unit::Tokens => format!("the {level} would stand at {} of {} tokens", self.projected, self.cap),
         }
     }
-}
-
-fn least(a: Amount, b: Amount) -> Amount {
-    Amount { money: a.money.min(b.money), tokens: a.tokens.min(b.tokens) }
 }

@@ -273,9 +273,16 @@ impl Book<'_> {
 
     pub(super) fn call_slot(&mut self, call: CallId) -> &mut CallPage {
         if self.calls.len() <= call.index() {
-            self.calls.resize(call.index() + 1, CallPage::VACANT);
+            self.grow_calls(call);
         }
         &mut self.calls[call.index()]
+    }
+
+    /// Makes room for one more call at once than ever before.
+    #[cold]
+    #[inline(never)]
+    fn grow_calls(&mut self, call: CallId) {
+        self.calls.resize(call.index() + 1, CallPage::VACANT);
     }
 
     /// The first output of a call left the upstream.
