@@ -10,7 +10,7 @@ use crate::policy::health;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Remedy, Taxonomy};
 use crate::sim::Breakers;
-use crate::units::BreakerId;
+use crate::units::{BreakerId, Name};
 
 impl Book<'_> {
     /// The entry has come in its place; the next one is due.
@@ -331,21 +331,38 @@ impl Book<'_> {
                 self.tries[request.index() * self.facts.routes.len() + route.index()].answered += 1;
             }
         }
-        match receipt.result {
-            Answer::Answered if was_wanted => self.shared.mark(page, Mark::Answered),
-            Answer::Failed(_) if was_wanted => self.shared.mark(page, Mark::Failed),
-            Answer::Answered | Answer::Failed(_) | Answer::Cancelled => {}
+        if was_wanted {
+            match receipt.result {
+                Answer::Answered => self.shared.mark(page, Mark::Answered),
+                Answer::Failed(_) => self.shared.mark(page, Mark::Failed),
+                Answer::Cancelled => {}
+            }
         }
-        let (truth, leg, key) = (page.truth, page.leg, page.credential);
         if page.probe.is_some() {
             self.free(call);
         }
+        if invoice.worth != Worth::Used {
+            self.end_in_vain(entry, call, (ended.code, receipt), was_wanted);
+        }
+    }
+
+    /// What follows for others from a call that gave no answer.
+    #[cold]
+    #[inline(never)]
+    fn end_in_vain(
+        &mut self,
+        entry: Moment,
+        call: CallId,
+        (code, receipt): (Option<Name>, &Receipt),
+        was_wanted: bool,
+    ) {
+        let CallPage { request, serial, route, truth, leg, credential, .. } = self.calls[call.index()];
         if let Some(class) = truth {
-            let fault = Fault { class, code: ended.code, route, leg, seq: entry.seq, at: entry.at };
+            let fault = Fault { class, code, route, leg, seq: entry.seq, at: entry.at };
             self.fail(request, serial, fault, 0);
             if class.is_terminal() {
-                self.close_scope(key, fault);
-                self.alerts.meet(class, key, entry.seq);
+                self.close_scope(credential, fault);
+                self.alerts.meet(class, credential, entry.seq);
             }
         }
         let mut setback = Setback { route, class: Class::Cancelled, hint: None, at: entry.at };
