@@ -108,12 +108,7 @@ impl Book<'_> {
         let (class, signal) = match page.phase {
             CallPhase::Ended => (page.heard.class, page.heard.signal),
             CallPhase::Flying => {
-                let is_late = request.as_ref().is_some_and(|request| request.deadline <= entry.at);
-                let is_abandoned = request.as_ref().is_some_and(|request| request.abandoned.is_some());
-                let may_be = |said: &Class| {
-                    (*said == Class::Deadline && is_late) || (*said == Class::Abandoned && is_abandoned)
-                };
-                let ours = page.fired.or(said.filter(may_be)).unwrap_or(Class::Cancelled);
+                let ours = ours(page, request.as_deref(), entry.at, said);
                 (Some(ours), self.facts.machines.taxonomy.signal(ours))
             }
             CallPhase::Vacant | CallPhase::Asked | CallPhase::Lost => return None,
@@ -126,7 +121,7 @@ impl Book<'_> {
             self.merit.measure(page.route, entry.at.since(page.begun));
         }
         let fact = self.facts.routes.get(page.route.index())?;
-        let (breaker, health) = ((fact.breaker, page.era), (fact.health, page.begun));
+        let (breaker, health) = ((fact.breaker, page.began_in), (fact.health, page.begun));
         Some(self.machines.reckon(self.facts, entry.at, breaker, health, (class, signal)))
     }
 
@@ -213,6 +208,17 @@ impl Book<'_> {
             *page = BreakerPage { state, until, since: entry.at, failures: None, probes: 0, moves };
         }
     }
+}
+
+/// Why the gateway stops a call that is in flight: its timer, the deadline, the hang-up, or else its own choice. What is
+/// said of it is believed if it can be.
+#[cold]
+fn ours(page: &CallPage, request: Option<&RequestPage>, at: Timestamp, said: Option<Class>) -> Class {
+    let is_late = request.is_some_and(|request| request.deadline <= at);
+    let is_abandoned = request.is_some_and(|request| request.abandoned.is_some());
+    let may_be =
+        |said: &Class| (*said == Class::Deadline && is_late) || (*said == Class::Abandoned && is_abandoned);
+    page.fired.or(said.filter(may_be)).unwrap_or(Class::Cancelled)
 }
 
 /// Whether a breaker in this state may refuse a call.

@@ -110,30 +110,28 @@ impl Machines {
         self.ajar = self.ajar + u32::from(moved.to != State::Closed) - u32::from(moved.from != State::Closed);
     }
 
-    /// A call begins that was told by this generation of its breaker.
-    pub(super) fn admit(&mut self, at: Timestamp, id: BreakerId, generation: u32) -> (Option<Era>, Entrance) {
+    /// A call begins that was told by this generation of its breaker. In which it does.
+    #[inline]
+    pub(super) fn admit(&mut self, at: Timestamp, id: BreakerId, generation: u32) -> (u32, Entrance) {
         let Some(breaker) = self.breakers.get_mut(id.index()) else {
             let announced = self.announced.take();
             let is_right = announced.is_none() && generation == 0;
-            return (None, if is_right { Entrance::Right } else { Entrance::OfGeneration(0) });
+            return (0, if is_right { Entrance::Right } else { Entrance::OfGeneration(0) });
         };
         if breaker.is_closed() && self.announced.is_none() {
             let _ = breaker.admit(at); // it lets every call through, and does not move
-            let era = breaker.era(at);
-            let is_right = era.generation() == generation;
-            return (
-                Some(era),
-                if is_right { Entrance::Right } else { Entrance::OfGeneration(era.generation()) },
-            );
+            let truth = breaker.era(at).generation();
+            let is_right = truth == generation;
+            return (truth, if is_right { Entrance::Right } else { Entrance::OfGeneration(truth) });
         }
         let announced = self.announced.take();
         let (admission, moved) = breaker.admit(at);
-        let era = breaker.era(at);
+        let truth = breaker.era(at).generation();
         if let Some(moved) = moved {
             self.turn(moved);
         }
         if moved.map(|moved| (id, moved)) != announced {
-            return (Some(era), Entrance::Moved(moved));
+            return (truth, Entrance::Moved(moved));
         }
         let entrance = match admission {
             Admission::Refused { .. } => Entrance::Refused,
@@ -142,20 +140,22 @@ impl Machines {
             }
             Admission::Admitted(_) => Entrance::Right,
         };
-        (Some(era), entrance)
+        (truth, entrance)
     }
 
-    /// Takes in a result of a call that began at `begun`, in this era of its breaker.
+    /// Takes in a result of a call that began at `begun`, in this generation of its breaker.
+    #[inline]
     pub(super) fn reckon(
         &mut self,
         facts: &Catalog,
         at: Timestamp,
-        (breaker, era): (BreakerId, Option<Era>),
+        (breaker, generation): (BreakerId, u32),
         (health, begun): (HealthId, Timestamp),
         (class, signal): (Option<Class>, Signal),
     ) -> Reckoned {
         let (mut is_stale, mut breaker_failures) = (false, 0);
-        if let (Some(machine), Some(era)) = (self.breakers.get_mut(breaker.index()), era) {
+        if let Some(machine) = self.breakers.get_mut(breaker.index()) {
+            let era = Era::of(generation, begun);
             is_stale = !machine.hears(era);
             let moved = machine.record(at, era, Sample { signal, elapsed: at.since(begun) });
             breaker_failures = machine.failures(at);

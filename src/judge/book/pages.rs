@@ -1,7 +1,7 @@
 //! One page a request, a call, a breaker and a health state.
 
 use crate::gateway::{Answer, Bill, Delivery, Failure, Payer, Receipt, Request, SideEffect};
-use crate::policy::breaker::{self, Era};
+use crate::policy::breaker;
 use crate::policy::health;
 use crate::policy::ledger::Amount;
 use crate::policy::signal::Signal;
@@ -163,9 +163,11 @@ impl RequestPage {
         (at, patience_ends): (Timestamp, Option<Timestamp>),
     ) -> Leg {
         let leg = if self.legs > 0 { Leg::Optional } else { Leg::Needed };
+        if leg == Leg::Optional {
+            self.hedges += 1;
+        }
         self.attempts += 1;
         (self.last_begun, self.patience_ends) = (at, patience_ends);
-        self.hedges += u32::from(leg == Leg::Optional);
         self.legs += 1;
         self.unsettled += 1;
         self.untold += 1;
@@ -321,9 +323,9 @@ pub struct CallPage {
     pub task_serial: u32,
     /// When its first output left the upstream.
     pub visible: Option<Timestamp>,
-    /// In which era of its breaker it began.
-    pub era: Option<Era>,
-    /// The generation of its breaker by which it was announced.
+    /// In which generation of its breaker it began.
+    pub began_in: u32,
+    /// The one by which it was announced.
     pub generation: u32,
     /// What the gateway was told of its result, and what the policy makes of that.
     pub heard: Heard,
@@ -369,7 +371,7 @@ impl CallPage {
         slot: Slot::Free,
         task_serial: 0,
         visible: None,
-        era: None,
+        began_in: 0,
         generation: 0,
         heard: Heard { class: None, code: None, signal: Signal::Neutral, told: Telling::NotYet },
         truth: None,

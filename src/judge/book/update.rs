@@ -216,7 +216,7 @@ impl Book<'_> {
         entry: Moment,
         (call, request): (CallId, RequestId),
         (route, credential): (RouteId, CredentialId),
-        breaker: Option<BreakerId>,
+        id: Option<BreakerId>,
         worst_case: Amount,
     ) -> Entrance {
         self.afforded = None;
@@ -224,9 +224,9 @@ impl Book<'_> {
         let slot = self.calls.get(call.index());
         let generation = slot.map_or(0, |slot| slot.generation);
         let is_asked = slot.is_some_and(|slot| slot.phase == CallPhase::Asked && slot.request == request);
-        let (era, entrance) = match breaker {
+        let (began_in, entrance) = match id {
             Some(breaker) => self.machines.admit(entry.at, breaker, generation),
-            None => (None, Entrance::Right),
+            None => (0, Entrance::Right),
         };
         let patience_ends = self.patience(entry.at, route);
         let Some(page) = self.requests.get_mut(request.index()) else { return entrance };
@@ -241,7 +241,13 @@ impl Book<'_> {
         if let Some(tries) = self.tries.get_mut(request.index() * self.facts.routes.len() + route.index()) {
             tries.begun += 1;
         }
-        let (breaker_moves, probe) = breaker.map_or((0, None), |breaker| self.probe(breaker));
+        let told = id.and_then(|id| self.breakers.get_mut(id.index()));
+        let breaker_moves = told.as_ref().map_or(0, |told| told.moves);
+        let probed = told.filter(|told| told.state == breaker::State::HalfOpen);
+        let probe = id.zip(probed).map(|(id, told)| {
+            told.probes += 1;
+            (id, told.moves)
+        });
         if !is_asked {
             self.begin_unasked(call, request);
         }
@@ -250,7 +256,7 @@ impl Book<'_> {
         (slot.route, slot.credential, slot.begun, slot.leg) = (route, credential, entry.at, leg);
         (slot.slot, slot.task_serial, slot.breaker_moves) = (Slot::Taken, task_serial, breaker_moves);
         (slot.worst_case, slot.window, slot.probe) = (worst_case, window, probe);
-        (slot.era, slot.approval) = (era, approval);
+        (slot.began_in, slot.approval) = (began_in, approval);
         entrance
     }
 
@@ -259,16 +265,6 @@ impl Book<'_> {
     fn begin_unasked(&mut self, call: CallId, request: RequestId) {
         let RequestPage { serial, name, payer, .. } = self.requests[request.index()];
         *self.call_slot(call) = CallPage { request, serial, name, payer, ..CallPage::VACANT };
-    }
-
-    /// How often a breaker has moved; and if it is half-open, as which probe of it a call begins.
-    fn probe(&mut self, id: BreakerId) -> (u32, Option<(BreakerId, u32)>) {
-        let Some(page) = self.breakers.get_mut(id.index()) else { return (0, None) };
-        if page.state != breaker::State::HalfOpen {
-            return (page.moves, None);
-        }
-        page.probes += 1;
-        (page.moves, Some((id, page.moves)))
     }
 
     pub(super) fn call_slot(&mut self, call: CallId) -> &mut CallPage {

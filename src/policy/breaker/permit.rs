@@ -11,6 +11,11 @@ pub struct Era {
 }
 
 impl Era {
+    /// Of a call that began then, in this generation of its breaker.
+    pub const fn of(generation: u32, began: Timestamp) -> Era {
+        Era { generation, began }
+    }
+
     /// The breaker's generation when the call began; each move of its state begins another.
     pub const fn generation(self) -> u32 {
         self.generation
