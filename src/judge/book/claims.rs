@@ -1,5 +1,6 @@
 //! What the gateway says and does, written into the book beside the facts.
 
+use super::update::slot_in;
 use super::*;
 use crate::gateway::{Basis, Call};
 use crate::policy::cooldown::Bench;
@@ -14,17 +15,16 @@ impl Book<'_> {
         page.choice = None;
         let reserved =
             page.reserved.take().filter(|(route, _)| *route == call.route).map(|(_, amount)| amount);
-        let (serial, name, payer) = (page.serial, page.name, page.payer);
-        let slot = self.call_slot(call.call);
+        let slot = slot_in(&mut self.calls, call.call);
         if slot.phase == CallPhase::Flying {
             return;
         }
         *slot = CallPage {
             phase: CallPhase::Asked,
             request: call.request,
-            serial,
-            name,
-            payer,
+            serial: page.serial,
+            name: page.name,
+            payer: page.payer,
             route: call.route,
             credential: call.credential,
             generation: call.generation,

@@ -264,21 +264,7 @@ impl Book<'_> {
     #[cold]
     fn begin_unasked(&mut self, call: CallId, request: RequestId) {
         let RequestPage { serial, name, payer, .. } = self.requests[request.index()];
-        *self.call_slot(call) = CallPage { request, serial, name, payer, ..CallPage::VACANT };
-    }
-
-    pub(super) fn call_slot(&mut self, call: CallId) -> &mut CallPage {
-        if self.calls.len() <= call.index() {
-            self.grow_calls(call);
-        }
-        &mut self.calls[call.index()]
-    }
-
-    /// Makes room for one more call at once than ever before.
-    #[cold]
-    #[inline(never)]
-    fn grow_calls(&mut self, call: CallId) {
-        self.calls.resize(call.index() + 1, CallPage::VACANT);
+        *slot_in(&mut self.calls, call) = CallPage { request, serial, name, payer, ..CallPage::VACANT };
     }
 
     /// The first output of a call left the upstream.
@@ -427,6 +413,20 @@ impl Book<'_> {
         }
         self.free(call);
     }
+}
+
+/// The page in a slot, which may be one more than ever before.
+pub(super) fn slot_in(calls: &mut Vec<CallPage>, call: CallId) -> &mut CallPage {
+    if calls.len() <= call.index() {
+        grow(calls, call);
+    }
+    &mut calls[call.index()]
+}
+
+#[cold]
+#[inline(never)]
+fn grow(calls: &mut Vec<CallPage>, call: CallId) {
+    calls.resize(call.index() + 1, CallPage::VACANT);
 }
 
 /// What a receipt says of a result, and what the policy makes of it.
