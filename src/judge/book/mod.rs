@@ -59,6 +59,8 @@ pub struct Book<'a> {
     /// How many of them may refuse a call.
     ajar: u32,
     healths: Vec<HealthPage>,
+    /// When any of these last moved.
+    turned: Timestamp,
     /// Breakers and health states as they must stand.
     pub machines: Machines,
     /// What the gateway says is benched.
@@ -215,6 +217,7 @@ impl<'a> Book<'a> {
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
+            turned: Timestamp::ZERO,
             machines: Machines::new(facts),
             benches: Benches::new(facts),
             bench_due: None,
@@ -349,10 +352,8 @@ impl<'a> Book<'a> {
     /// Whether those who pay for this request besides allow `wanted` more.
     #[inline(always)]
     fn payers_admit(&self, page: &RequestPage, wanted: Amount, at: Timestamp) -> bool {
-        let task = self.task(&page.payer).map(|task| &task.account);
-        let tenant = self.tenant(&page.payer).map(|tenant| &tenant.account);
-        task.is_none_or(|account| account.admits(wanted, at))
-            && tenant.is_none_or(|account| account.admits(wanted, at))
+        self.task(&page.payer).is_none_or(|task| task.account.admits(wanted, at))
+            && self.tenant(&page.payer).is_none_or(|tenant| tenant.account.admits(wanted, at))
     }
 
     /// What stands against the cap of a level at `at`, and the cap; `None` if the request has no such account.

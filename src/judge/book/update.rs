@@ -203,6 +203,7 @@ impl Book<'_> {
                 if let Some(page) = self.healths.get_mut(id.index()) {
                     let was_sick = page.state == health::State::Unhealthy;
                     let since = if was_sick { entry.at } else { page.since };
+                    self.turned = entry.at;
                     *page = HealthPage { since, ..HealthPage::default() };
                 }
             }
