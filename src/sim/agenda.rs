@@ -114,4 +114,18 @@ mod tests {
         ];
         assert_eq!(order, expected);
     }
+
+    #[test]
+    fn a_timer_goes_after_what_an_upstream_does_at_its_instant_and_before_who_arrives() {
+        let mut agenda = Agenda::default();
+        let at = Timestamp::from_nanos;
+        let end = Event::End { call: CallId(0), stamp: 1 };
+        agenda.add(at(5), Event::Arrive(0));
+        agenda.add(at(5), end);
+        assert_eq!(agenda.take_before(Some(at(4))), None);
+        assert_eq!(agenda.take_before(Some(at(5))), Some((at(5), end)));
+        assert_eq!(agenda.take_before(Some(at(5))), None);
+        assert_eq!(agenda.take_before(Some(at(6))), Some((at(5), Event::Arrive(0))));
+        assert_eq!(agenda.take_before(None), None);
+    }
 }
