@@ -1,9 +1,10 @@
 //! What closes a route, and when it opens: recomputed from the machines and the benches.
 
-use super::{Access, Book};
+use super::{Book, CallPage};
 use crate::gateway::{Gate, WhenOpen};
+use crate::policy::breaker;
 use crate::policy::health::State;
-use crate::units::{BreakerId, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CredentialId, Duration, RequestId, RouteId, Timestamp};
 
 /// A gate that is closed, and when it opens; [`Timestamp::MAX`] is never by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +24,85 @@ pub struct Opening {
     pub latest: Timestamp,
 }
 
+/// Whether a route can be called, as far as its gates go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Nothing closes it.
+    Free,
+    /// Its breaker is at the very end of its cooldown: it is a knob whether a probe may pass then.
+    Doubtful,
+    /// Its breaker lets nothing through.
+    Broken,
+    /// It is benched, or all its credentials are; or terminal faults closed their accounts.
+    Benched,
+}
+
+/// Whether a breaker lets a call through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Passage {
+    /// It does.
+    Open,
+    /// It is OPEN until this very instant: only its knob knows.
+    Boundary,
+    /// It is OPEN, or half-open with as many probes out as it allows.
+    Shut,
+}
+
 impl Book<'_> {
+    /// Whether a route can be called at `at`, as far as its breaker and the benches go.
+    pub fn access(&self, route: RouteId, at: Timestamp) -> Access {
+        let Some(fact) = self.facts.routes.get(route.index()) else { return Access::Free };
+        match self.passage(fact.breaker, at) {
+            Passage::Shut => Access::Broken,
+            Passage::Open | Passage::Boundary if self.is_benched(route, at) => Access::Benched,
+            Passage::Open => Access::Free,
+            Passage::Boundary => Access::Doubtful,
+        }
+    }
+
+    /// Whether a breaker lets a call through at `at`, whatever else there is. Where no breaker is declared the word of
+    /// the gateway is all there is.
+    pub fn passage(&self, id: BreakerId, at: Timestamp) -> Passage {
+        if let Some(breaker) = self.machines.breaker(id) {
+            return if breaker.is_closed() || breaker.permits(at) { Passage::Open } else { Passage::Shut };
+        }
+        let breaker = self.breakers.get(id.index()).copied().unwrap_or_default();
+        match breaker.state {
+            breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Passage::Open,
+            breaker::State::Open | breaker::State::ForcedOpen if breaker.is_open_at(at) => Passage::Shut,
+            breaker::State::Open | breaker::State::ForcedOpen if breaker.until == Some(at) => {
+                Passage::Boundary
+            }
+            breaker::State::Open | breaker::State::ForcedOpen => Passage::Open,
+            breaker::State::HalfOpen if self.probes(id, at) >= self.facts.limits.probes_max => Passage::Shut,
+            breaker::State::HalfOpen => Passage::Open,
+        }
+    }
+
+    /// Probes of a half-open breaker that may still report in time at `at`; one that was silent for too long has
+    /// lost its slot.
+    pub fn probes(&self, id: BreakerId, at: Timestamp) -> u32 {
+        let Some(page) = self.breakers.get(id.index()) else { return 0 };
+        if page.probes < self.facts.limits.probes_max {
+            return page.probes;
+        }
+        let (own, patience) =
+            (Some((id, page.moves)), self.facts.limits.probe_timeout.unwrap_or(Duration::MAX));
+        let is_awaited = |call: &&CallPage| call.probe == own && at.since(call.begun) < patience;
+        self.calls.iter().filter(is_awaited).count() as u32
+    }
+
+    /// Whether a route has no credential that is open.
+    pub fn is_benched(&self, route: RouteId, at: Timestamp) -> bool {
+        self.route(route).is_some_and(|fact| !fact.pool.iter().any(|key| self.is_open(route, *key, at)))
+    }
+
+    /// Whether a credential is neither benched for a route nor closed by a terminal fault.
+    fn is_open(&self, route: RouteId, key: CredentialId, at: Timestamp) -> bool {
+        (!self.benches.is_any(at) || self.benches.call_until(self.facts, route, key) <= at)
+            && self.closed(key).is_none()
+    }
+
     /// The first gate that is closed in front of a route at `at`, slots and health apart: its breaker, or else what
     /// became of its credentials.
     pub fn shut(&self, route: RouteId, at: Timestamp) -> Option<Shut> {

@@ -12,6 +12,7 @@ mod gates;
 mod machines;
 mod merits;
 mod money;
+mod moved;
 mod names;
 mod pages;
 mod scopes;
@@ -23,9 +24,10 @@ mod waiting;
 pub use alerts::Alerts;
 pub use benches::Benches;
 pub use cooldowns::DueBench;
-pub use gates::{Opening, Shut};
+pub use gates::{Access, Opening, Passage, Shut};
 pub use machines::{Entrance, Machines, Reckoned};
 pub use money::{Account, Refusal};
+pub use moved::{BreakerPage, HealthPage};
 pub use pages::*;
 pub use scopes::*;
 use shared::Shared;
@@ -37,7 +39,7 @@ use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
 use crate::sim::{Catalog, Entry, RequestName, RouteFact};
-use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, RequestId, RouteId, Timestamp};
+use crate::units::{BreakerId, CallId, CredentialId, Money, RequestId, RouteId, Timestamp};
 
 /// What the judge knows.
 #[derive(Debug)]
@@ -176,30 +178,6 @@ pub enum Age {
     OfOldBreaker,
     /// Of before its health state last became unhealthy or ceased to be.
     OfOldHealth,
-}
-
-/// Whether a route can be called, as far as its gates go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// Nothing closes it.
-    Free,
-    /// Its breaker is at the very end of its cooldown: it is a knob whether a probe may pass then.
-    Doubtful,
-    /// Its breaker lets nothing through.
-    Broken,
-    /// It is benched, or all its credentials are; or terminal faults closed their accounts.
-    Benched,
-}
-
-/// Whether a breaker lets a call through.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Passage {
-    /// It does.
-    Open,
-    /// It is OPEN until this very instant: only its knob knows.
-    Boundary,
-    /// It is OPEN, or half-open with as many probes out as it allows.
-    Shut,
 }
 
 impl<'a> Book<'a> {
@@ -391,49 +369,6 @@ impl<'a> Book<'a> {
         .flatten()
     }
 
-    /// Whether a route can be called at `at`, as far as its breaker and the benches go.
-    pub fn access(&self, route: RouteId, at: Timestamp) -> Access {
-        let Some(fact) = self.facts.routes.get(route.index()) else { return Access::Free };
-        match self.passage(fact.breaker, at) {
-            Passage::Shut => Access::Broken,
-            Passage::Open | Passage::Boundary if self.is_benched(route, at) => Access::Benched,
-            Passage::Open => Access::Free,
-            Passage::Boundary => Access::Doubtful,
-        }
-    }
-
-    /// Whether a breaker lets a call through at `at`, whatever else there is. Where no breaker is declared the word of
-    /// the gateway is all there is.
-    pub fn passage(&self, id: BreakerId, at: Timestamp) -> Passage {
-        if let Some(breaker) = self.machines.breaker(id) {
-            return if breaker.is_closed() || breaker.permits(at) { Passage::Open } else { Passage::Shut };
-        }
-        let breaker = self.breakers.get(id.index()).copied().unwrap_or_default();
-        match breaker.state {
-            breaker::State::Closed | breaker::State::Disabled | breaker::State::MetricsOnly => Passage::Open,
-            breaker::State::Open | breaker::State::ForcedOpen if breaker.is_open_at(at) => Passage::Shut,
-            breaker::State::Open | breaker::State::ForcedOpen if breaker.until == Some(at) => {
-                Passage::Boundary
-            }
-            breaker::State::Open | breaker::State::ForcedOpen => Passage::Open,
-            breaker::State::HalfOpen if self.probes(id, at) >= self.facts.limits.probes_max => Passage::Shut,
-            breaker::State::HalfOpen => Passage::Open,
-        }
-    }
-
-    /// Probes of a half-open breaker that may still report in time at `at`; one that was silent for too long has
-    /// lost its slot.
-    pub fn probes(&self, id: BreakerId, at: Timestamp) -> u32 {
-        let Some(page) = self.breakers.get(id.index()) else { return 0 };
-        if page.probes < self.facts.limits.probes_max {
-            return page.probes;
-        }
-        let (own, patience) =
-            (Some((id, page.moves)), self.facts.limits.probe_timeout.unwrap_or(Duration::MAX));
-        let is_awaited = |call: &&CallPage| call.probe == own && at.since(call.begun) < patience;
-        self.calls.iter().filter(is_awaited).count() as u32
-    }
-
     /// Whether the request in this slot may make another call on a route, as far as their number goes.
     pub fn is_unspent(&self, id: RequestId, route: RouteId) -> bool {
         self.tried(id, route).begun < self.facts.calls_per_route_max(route)
@@ -505,17 +440,6 @@ impl<'a> Book<'a> {
             }
             Reserve::CheckOnly | Reserve::After => None,
         }
-    }
-
-    /// Whether a route has no credential that is open.
-    pub fn is_benched(&self, route: RouteId, at: Timestamp) -> bool {
-        self.route(route).is_some_and(|fact| !fact.pool.iter().any(|key| self.is_open(route, *key, at)))
-    }
-
-    /// Whether a credential is neither benched for a route nor closed by a terminal fault.
-    fn is_open(&self, route: RouteId, key: CredentialId, at: Timestamp) -> bool {
-        (!self.benches.is_any(at) || self.benches.call_until(self.facts, route, key) <= at)
-            && self.closed(key).is_none()
     }
 
     /// Every route's number.
