@@ -7,14 +7,15 @@ use super::findings::Findings;
 use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
 use super::metrics::Metrics;
 use crate::gateway::{
-    Action, Basis, Call, Candidate, Command, Decision, FuseKind, HedgeSkip, Receipt, Request, Status, Wait,
+    Action, Basis, Call, Candidate, Command, Decision, Effect, FuseKind, HedgeSkip, Receipt, Request, Status,
+    Wait,
 };
 use crate::policy::cooldown::Bench;
 use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Diagnosis;
 use crate::policy::{breaker, health};
-use crate::sim::{Catalog, Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What};
+use crate::sim::{Catalog, Claims, Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
 
 impl Observer for Judge<'_> {
@@ -24,6 +25,15 @@ impl Observer for Judge<'_> {
             self.own.look(entry);
         } else {
             self.look_together(*entry);
+        }
+    }
+
+    #[inline(always)]
+    fn claims(&mut self, claims: &Claims<'_>) {
+        if self.is_alone {
+            self.own.hear(claims);
+        } else {
+            self.hear_together(*claims);
         }
     }
 }
@@ -38,6 +48,11 @@ impl Judge<'_> {
             None => self.own.look(&entry),
             Some(stack) => stack.entry(&mut self.own, &entry),
         }
+    }
+
+    #[inline(never)]
+    fn hear_together(&mut self, claims: Claims<'_>) {
+        (0..claims.effects.len()).for_each(|nth| self.look_together(claims.entry(nth)));
     }
 }
 
@@ -72,7 +87,7 @@ impl<'a> Chamber<'a> {
 
     /// An entry of another layer: it takes its number, and of tasks everybody knows.
     pub(super) fn overhear(&mut self, entry: &Entry<'_>) {
-        self.book.turn(Moment::of(entry));
+        self.book.turn(entry.seq + 1, entry.at);
         if let What::TaskBegan { task, name } = entry.what {
             self.book.begin_task(task, name);
         } else if let What::TaskEnded { task, end: _ } = entry.what {
@@ -89,7 +104,7 @@ impl<'a> Chamber<'a> {
         }
         let (cause, what) = (entry.cause, &entry.what);
         let entry = Moment::of(entry);
-        self.book.turn(entry);
+        self.book.turn(entry.seq + 1, entry.at);
         match *what {
             What::Declared(_) => {}
             What::TaskBegan { task, name } => self.task_began(task, name),
@@ -111,6 +126,39 @@ impl<'a> Chamber<'a> {
             What::Acted(action) => self.acted(entry, action),
             What::Decided(decision) => self.decided(entry, cause, decision),
         }
+    }
+}
+
+impl Chamber<'_> {
+    /// As [`Chamber::look`] at each. All are in their places if the first is.
+    #[inline(always)]
+    fn hear(&mut self, claims: &Claims<'_>) {
+        if !self.laws.claims(&self.book, claims) {
+            return self.look_at_each(*claims);
+        }
+        let Claims { first, at, cause, effects, candidates, layer: _ } = *claims;
+        self.book.turn(first + effects.len() as u64, at);
+        for (nth, effect) in effects.iter().enumerate() {
+            debug_assert!(self.book.may_be_owed || !self.book.is_owed(), "what may be owed is known");
+            if self.book.may_be_owed {
+                self.call_in(claims.entry(nth));
+            }
+            let entry = Moment { seq: first + nth as u64, at };
+            match effect {
+                Effect::Consider { request, first, count } => {
+                    let candidates = &candidates[*first as usize..(*first + *count) as usize];
+                    self.considered(entry, *request, candidates);
+                }
+                Effect::Decide(decision) => self.decided(entry, cause, decision),
+                Effect::Act(action) => self.acted(entry, action),
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_each(&mut self, claims: Claims<'_>) {
+        (0..claims.effects.len()).for_each(|nth| self.look(&claims.entry(nth)));
     }
 }
 

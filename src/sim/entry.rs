@@ -1,7 +1,7 @@
 //! The trace. It has two authors: the *world* writes facts, the *gateway* writes claims.
 
 use super::catalog::{RequestName, TaskName};
-use crate::gateway::{Action, Candidate, Command, Decision, Receipt, Request, Wait};
+use crate::gateway::{Action, Candidate, Command, Decision, Effect, Receipt, Request, Wait};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::units::{
@@ -160,15 +160,78 @@ pub enum Scripted {
     Forbidden,
 }
 
+/// What a gateway did and said in answer to one entry, in a row: as many entries, which differ in nothing but number.
+#[derive(Clone, Copy, Debug)]
+pub struct Claims<'a> {
+    /// The number of the first.
+    pub first: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The entry that caused them.
+    pub cause: Option<u64>,
+    /// Whose they are.
+    pub layer: LayerId,
+    /// What they say.
+    pub effects: &'a [Effect],
+    /// What the effects speak of.
+    pub candidates: &'a [Candidate],
+}
+
+impl Claims<'_> {
+    /// One of them as an entry.
+    pub fn entry(&self, nth: usize) -> Entry<'_> {
+        let Claims { first, at, cause, layer, effects, candidates } = *self;
+        let what = match &effects[nth] {
+            Effect::Consider { request, first, count } => {
+                let candidates = &candidates[*first as usize..(*first + *count) as usize];
+                What::Considered { request: *request, candidates }
+            }
+            Effect::Decide(decision) => What::Decided(decision),
+            Effect::Act(action) => What::Acted(action),
+        };
+        Entry { seq: first + nth as u64, at, cause, layer, what }
+    }
+
+    /// Shows each as an entry. Inlined, and so is where an observer begins: each place that shows knows what it shows,
+    /// and need not have it asked of the entry.
+    #[inline(always)]
+    pub fn show(&self, observer: &mut impl Observer) {
+        let Claims { first, at, cause, layer, effects, candidates } = *self;
+        for (seq, effect) in (first..).zip(effects) {
+            match effect {
+                Effect::Consider { request, first, count } => {
+                    let candidates = &candidates[*first as usize..(*first + *count) as usize];
+                    let what = What::Considered { request: *request, candidates };
+                    observer.entry(&Entry { seq, at, cause, layer, what });
+                }
+                Effect::Decide(decision) => {
+                    observer.entry(&Entry { seq, at, cause, layer, what: What::Decided(decision) });
+                }
+                Effect::Act(action) => {
+                    observer.entry(&Entry { seq, at, cause, layer, what: What::Acted(action) });
+                }
+            }
+        }
+    }
+}
+
 /// Sees every entry, in order. Several are shown together, after all of them are written.
-pub trait Observer {
+pub trait Observer: Sized {
     /// Takes in one entry.
     fn entry(&mut self, entry: &Entry<'_>);
+
+    /// Takes in several in a row.
+    #[inline(always)]
+    fn claims(&mut self, claims: &Claims<'_>) {
+        claims.show(self);
+    }
 }
 
 /// Sees nothing.
 impl Observer for () {
     fn entry(&mut self, _: &Entry<'_>) {}
+
+    fn claims(&mut self, _: &Claims<'_>) {}
 }
 
 /// Two observers, the first first.
@@ -177,11 +240,20 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.entry(entry);
         self.1.entry(entry);
     }
+
+    fn claims(&mut self, claims: &Claims<'_>) {
+        self.0.claims(claims);
+        self.1.claims(claims);
+    }
 }
 
 impl<O: Observer> Observer for &mut O {
     fn entry(&mut self, entry: &Entry<'_>) {
         (**self).entry(entry);
+    }
+
+    fn claims(&mut self, claims: &Claims<'_>) {
+        (**self).claims(claims);
     }
 }
 
@@ -189,6 +261,12 @@ impl<O: Observer> Observer for Option<O> {
     fn entry(&mut self, entry: &Entry<'_>) {
         if let Some(observer) = self {
             observer.entry(entry);
+        }
+    }
+
+    fn claims(&mut self, claims: &Claims<'_>) {
+        if let Some(observer) = self {
+            observer.claims(claims);
         }
     }
 }

@@ -2,9 +2,9 @@
 //! and the code that watches do not fit into a processor's cache together; by turns, a page each, they do.
 
 use super::catalog::RequestName;
-use super::entry::{Entry, Observer, What};
+use super::entry::{Claims, Entry, Observer, What};
 use super::served::End;
-use crate::gateway::{Effect, Effects, Request};
+use crate::gateway::{Effects, Request};
 use crate::units::{CallId, LayerId, Timestamp};
 use std::ops::Range;
 
@@ -166,19 +166,11 @@ impl Scribe {
                     noted.show(observer, &mut seq, what);
                 }
                 Note::Effects { first, count } => {
-                    for effect in &effects.list[*first as usize..(*first + *count) as usize] {
-                        match effect {
-                            Effect::Consider { request, first, count } => {
-                                let range = *first as usize..(*first + *count) as usize;
-                                let (request, candidates) = (*request, &effects.candidates[range]);
-                                noted.show(observer, &mut seq, What::Considered { request, candidates });
-                            }
-                            Effect::Decide(decision) => {
-                                noted.show(observer, &mut seq, What::Decided(decision));
-                            }
-                            Effect::Act(action) => noted.show(observer, &mut seq, What::Acted(action)),
-                        }
-                    }
+                    let (list, candidates) = (&effects.list, &effects.candidates);
+                    let effects = &list[*first as usize..(*first + *count) as usize];
+                    let Noted { at, cause, layer, note: _ } = *noted;
+                    observer.claims(&Claims { first: seq, at, cause, layer, effects, candidates });
+                    seq += u64::from(*count);
                 }
             }
         }
@@ -201,7 +193,7 @@ impl Noted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::Action;
+    use crate::gateway::{Action, Effect};
     use crate::units::{Money, RequestId};
 
     /// Number, instant, cause, layer, and what is closed, if something is.

@@ -13,10 +13,9 @@ use crate::sim::Breakers;
 use crate::units::{BreakerId, Name};
 
 impl Book<'_> {
-    /// The entry has come in its place; the next one is due.
-    pub(in crate::judge) fn turn(&mut self, entry: Moment) {
-        self.due = entry.seq + 1;
-        self.now = entry.at;
+    /// What was due has come, at this instant; now this entry is due.
+    pub(in crate::judge) fn turn(&mut self, due: u64, now: Timestamp) {
+        (self.due, self.now) = (due, now);
     }
 
     /// Whether something must be told, now or soon: an alert, a bench, a move of a machine, a status.

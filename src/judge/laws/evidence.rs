@@ -6,7 +6,7 @@ use super::replies::Reply;
 use crate::gateway::{Candidate, Outcome, Verdict, WaitRefusal};
 use crate::judge::book::{Book, Moment, Truth};
 use crate::policy::eligibility::{Reason, Reasons};
-use crate::sim::{Entry, What};
+use crate::sim::{Claims, Entry, What};
 use crate::units::{Duration, RequestId, RouteId, Timestamp};
 
 /// A wait that was not slept.
@@ -202,6 +202,14 @@ pub(super) fn is_in_place(book: &Book<'_>, entry: &Entry<'_>) -> bool {
         None => !needs_a_cause(&entry.what),
     };
     is_caused && entry.seq == book.due && entry.at >= book.now
+}
+
+/// As [`is_in_place`], of several in a row.
+#[inline]
+pub(super) fn are_in_place(book: &Book<'_>, claims: &Claims<'_>) -> bool {
+    claims.cause.is_some_and(|cause| cause < claims.first)
+        && claims.first == book.due
+        && claims.at >= book.now
 }
 
 /// What is wrong with the place of an entry.

@@ -43,7 +43,7 @@ use crate::policy::cooldown::Bench;
 use crate::policy::health;
 use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::taxonomy::{Class, Diagnosis};
-use crate::sim::Entry;
+use crate::sim::{Claims, Entry};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, Timestamp};
 
 /// How many breaches of a law are kept in words; all are counted.
@@ -124,6 +124,16 @@ impl Laws {
         } else {
             self.misplaced(book, *entry);
         }
+    }
+
+    /// Several in a row: whether they are in their places.
+    pub(super) fn claims(&mut self, book: &Book<'_>, claims: &Claims<'_>) -> bool {
+        let are_in_place = evidence::are_in_place(book, claims);
+        if are_in_place {
+            let tally = &mut self.tallies[Law::Caused as usize];
+            tally.exercised = tally.exercised.wrapping_add(claims.effects.len() as u64); // it never wraps
+        }
+        are_in_place
     }
 
     #[cold]
