@@ -1,7 +1,6 @@
 //! Who cares about which entry. The laws, the metrics and the findings look at it while the book says how things
 //! stood when it came; then the book takes it in.
 
-use super::Judge;
 use super::book::{Age, Book, Ended, Moment, Phase};
 use super::findings::Findings;
 use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
@@ -15,46 +14,8 @@ use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Diagnosis;
 use crate::policy::{breaker, health};
-use crate::sim::{Catalog, Claims, Entry, Observer, RequestName, Scripted, TaskEnd, TaskName, What};
+use crate::sim::{Catalog, Claims, Entry, RequestName, Scripted, TaskEnd, TaskName, What};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
-
-impl Observer for Judge<'_> {
-    #[inline(always)]
-    fn entry(&mut self, entry: &Entry<'_>) {
-        if self.is_alone {
-            self.own.look(entry);
-        } else {
-            self.look_together(*entry);
-        }
-    }
-
-    #[inline(always)]
-    fn claims(&mut self, claims: &Claims<'_>) {
-        if self.is_alone {
-            self.own.hear(claims);
-        } else {
-            self.hear_together(*claims);
-        }
-    }
-}
-
-impl Judge<'_> {
-    /// Several look at an entry. It is a copy, here and for whoever looks at it rarely: who looks alone is shown its
-    /// parts, and need not have it in memory.
-    #[inline(never)]
-    fn look_together(&mut self, entry: Entry<'_>) {
-        self.watch.look(&entry);
-        match &mut self.stack {
-            None => self.own.look(&entry),
-            Some(stack) => stack.entry(&mut self.own, &entry),
-        }
-    }
-
-    #[inline(never)]
-    fn hear_together(&mut self, claims: Claims<'_>) {
-        (0..claims.effects.len()).for_each(|nth| self.look_together(claims.entry(nth)));
-    }
-}
 
 /// Who judges one gateway: it sees the entries of its layer.
 #[derive(Debug)]
@@ -132,7 +93,7 @@ impl<'a> Chamber<'a> {
 impl Chamber<'_> {
     /// As [`Chamber::look`] at each. All are in their places if the first is.
     #[inline(always)]
-    fn hear(&mut self, claims: &Claims<'_>) {
+    pub(super) fn hear(&mut self, claims: &Claims<'_>) {
         if !self.laws.claims(&self.book, claims) {
             return self.look_at_each(*claims);
         }

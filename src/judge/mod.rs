@@ -29,7 +29,7 @@ pub use metrics::{Metric, Metrics, Part, Unit};
 pub use verdict::{Check, RunVerdict, Subject, VariantVerdict, Verdict, Word, conclude};
 pub use watch::RunCheck;
 
-use crate::sim::{Catalog, Ending};
+use crate::sim::{Catalog, Claims, Ending, Entry, Observer};
 use look::Chamber;
 use stack::Stack;
 use watch::Watch;
@@ -72,5 +72,43 @@ impl<'a> Judge<'a> {
             metrics,
             findings,
         }
+    }
+}
+
+impl Observer for Judge<'_> {
+    #[inline(always)]
+    fn entry(&mut self, entry: &Entry<'_>) {
+        if self.is_alone {
+            self.own.look(entry);
+        } else {
+            self.look_together(*entry);
+        }
+    }
+
+    #[inline(always)]
+    fn claims(&mut self, claims: &Claims<'_>) {
+        if self.is_alone {
+            self.own.hear(claims);
+        } else {
+            self.hear_together(*claims);
+        }
+    }
+}
+
+impl Judge<'_> {
+    /// Several look at an entry. It is a copy, here and for whoever looks at it rarely: who looks alone is shown its
+    /// parts, and need not have it in memory.
+    #[inline(never)]
+    fn look_together(&mut self, entry: Entry<'_>) {
+        self.watch.look(&entry);
+        match &mut self.stack {
+            None => self.own.look(&entry),
+            Some(stack) => stack.entry(&mut self.own, &entry),
+        }
+    }
+
+    #[inline(never)]
+    fn hear_together(&mut self, claims: Claims<'_>) {
+        (0..claims.effects.len()).for_each(|nth| self.look_together(claims.entry(nth)));
     }
 }

@@ -5,6 +5,7 @@
 mod alerts;
 mod approvals;
 mod benches;
+mod calm;
 mod claims;
 mod constraints;
 mod cooldowns;
@@ -34,7 +35,7 @@ use shared::Shared;
 pub use shared::{Row, Slot, TaskPage, TenantPage};
 pub use waiting::{InVain, Place, Setback};
 
-use crate::gateway::{FuseScope, Payer, Status};
+use crate::gateway::{Payer, Status};
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Reasons};
 use crate::policy::ledger::{Amount, Level, Reserve};
@@ -209,9 +210,9 @@ impl<'a> Book<'a> {
             alerts: Alerts::new(facts),
             arrivals: 0,
             merit: merits::Merit::new(facts, seed),
-            calm_calls: calm_calls(facts),
+            calm_calls: calm::calls(facts),
             afforded: None,
-            are_apart: shared::are_apart(&facts.limits),
+            are_apart: calm::are_apart(&facts.limits),
         }
     }
 
@@ -307,12 +308,6 @@ impl<'a> Book<'a> {
             .or_else(|| self.each_account(id).find_map(|(level, account)| account.refusal(level, wanted, at)))
     }
 
-    /// Whether a look at this very instant has found money for any call that the request may make.
-    #[inline]
-    pub fn is_afforded(&self, id: RequestId, at: Timestamp) -> bool {
-        self.afforded == Some((id, at))
-    }
-
     /// Whether every cap allows `wanted` more for this request, as [`Book::refusal`] counts: nearly always it
     /// does.
     #[inline]
@@ -385,34 +380,6 @@ impl<'a> Book<'a> {
             && self.refusal(id, self.worst_case(id, route), at).is_none()
     }
 
-    /// Whether nothing that happened to others stops a call at `at`: every breaker is closed, nothing is benched or asked
-    /// to be left alone, and requests stop each other by nothing but money.
-    #[inline]
-    pub fn is_undisturbed(&self, at: Timestamp) -> bool {
-        self.are_apart
-            && self.ajar == 0
-            && self.machines.are_closed()
-            && !self.benches.is_any(at)
-            && !self.told.is_any(at)
-    }
-
-    /// Whether nothing speaks against any eligible route for a request at `at`: every upstream is healthy, no gate is
-    /// closed, no call was made too often, and there is money for the dearest. Told at a glance, and rather no than yes.
-    #[inline]
-    pub fn is_calm(&self, id: RequestId, page: &RequestPage, at: Timestamp) -> bool {
-        let Some(demand) = self.demands.get(id.index()) else { return false };
-        let wanted = Amount { money: demand.dearest, tokens: page.estimate };
-        demand.is_modest
-            && page.attempts < self.calm_calls
-            && page.legs == 0
-            && self.ajar == 0
-            && self.machines.are_closed()
-            && self.machines.are_well()
-            && !self.benches.is_any(at)
-            && (page.attempts == 0 || page.account.admits(wanted, at))
-            && self.payers_admit(page, wanted, at)
-    }
-
     /// What closes an eligible route to a request at `at`, if anything surely does.
     pub fn closed_to(&self, id: RequestId, route: RouteId, at: Timestamp) -> Option<String> {
         let page = self.request(id)?;
@@ -451,16 +418,4 @@ impl<'a> Book<'a> {
     pub fn route(&self, id: RouteId) -> Option<&RouteFact> {
         self.facts.routes.get(id.index())
     }
-}
-
-/// Fewer calls than these spend no route. Where slots or accounts are counted, something is approved, or nothing is
-/// reserved, no look is calm.
-fn calm_calls(facts: &Catalog) -> u32 {
-    let limits = &facts.limits;
-    let has_slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max) == u32::MAX;
-    let is_plain = has_slots
-        && facts.approvals.is_empty()
-        && limits.terminal_scope != FuseScope::Account
-        && limits.reserve == Reserve::Reserve;
-    if is_plain { facts.calls_per_route_least() } else { 0 }
 }

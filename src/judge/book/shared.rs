@@ -1,10 +1,9 @@
 //! What several requests share: tasks, tenants, what is approved, and the slots on routes.
 
 use super::{Account, CallPage, approvals};
-use crate::gateway::{FuseKind, FuseScope, Payer};
-use crate::policy::fuse::Repeats;
+use crate::gateway::{FuseKind, Payer};
 use crate::policy::ledger::Amount;
-use crate::sim::{Catalog, Limits, TaskName, TenantFact};
+use crate::sim::{Catalog, TaskName, TenantFact};
 use crate::units::{RouteId, Timestamp};
 
 /// What several requests share.
@@ -197,12 +196,3 @@ impl TenantPage {
     }
 }
 
-/// Whether requests stop each other by nothing but money.
-pub(super) fn are_apart(limits: &Limits) -> bool {
-    let slots = limits.route_legs_max.min(limits.task_legs_max).min(limits.tenant_legs_max);
-    let is_fused = limits.calls_per_task.is_some() || limits.calls_per_run.is_some();
-    slots == u32::MAX
-        && !is_fused
-        && limits.repeats == Repeats::default()
-        && limits.terminal_scope == FuseScope::Request
-}
