@@ -234,7 +234,8 @@ impl Fleet {
         self.in_flight.give(route.index());
     }
 
-    /// Tells the machines a heard. A result of an earlier generation of the breaker is stale and moves nothing.
+    /// Tells the machines a result. A result of an earlier generation of the breaker is stale and moves nothing.
+    #[inline(always)]
     pub(super) fn record(
         &mut self,
         now: Timestamp,
