@@ -58,8 +58,8 @@ impl Gateway {
         }
     }
 
-    /// Makes a call that was looked for in this very instant, unless a fuse that counts refuses it. Without a role it is
-    /// one in turn.
+    /// Makes a call that was looked for in this very instant, unless a fuse that counts refuses it. Without a role it
+    /// is one in turn.
     pub(super) fn call(
         &mut self,
         now: Timestamp,

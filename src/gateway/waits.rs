@@ -44,8 +44,8 @@ struct Timers {
 /// All timers, by when they are due. Those of one instant are due by kind, then in the order in which they
 /// were set.
 ///
-/// Nearly all are cleared long before they are due, and set again, for later, by who has the slot next. The heap is told
-/// neither: what stands there for a timer stays, and is put right when its turn comes.
+/// Nearly all are cleared long before they are due, and set again, for later, by who has the slot next. The heap is
+/// told neither: what stands there for a timer stays, and is put right when its turn comes.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     heap: BinaryHeap<Turn<Wait>>,

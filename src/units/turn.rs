@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 /// A place in the order of everything that happens.
 ///
-/// From the top: 64 bits of time, 4 of rank, 60 of the number in which it came. One number is compared without a branch,
-/// and most of what a heap does is to compare.
+/// From the top: 64 bits of time, 4 of rank, 60 of the number in which it came. One number is compared without a
+/// branch, and most of what a heap does is to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Place(u128);
 

@@ -1,7 +1,13 @@
 //! What one account has used, window by window.
 
-use super::{AccountId, Amount};
+use super::Amount;
 use crate::units::{Duration, Timestamp};
+use std::num::NonZeroU64;
+
+/// An account of the ledger: its slot in the low half, and in the high half how many there were in it, with this one.
+/// One word, for a call takes several with it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AccountId(NonZeroU64);
 
 #[derive(Debug)]
 pub(super) struct Account {
@@ -21,6 +27,22 @@ pub(super) struct Page {
     pub(super) window: u64,
     pub(super) settled: Amount,
     pub(super) held: Amount,
+}
+
+impl AccountId {
+    /// The first in a slot.
+    pub(super) fn first(slot: u32) -> AccountId {
+        AccountId(NonZeroU64::new(1 << 32 | u64::from(slot)).expect("it is the first, not the zeroth"))
+    }
+
+    /// The next in the slot.
+    pub(super) fn next(self) -> AccountId {
+        AccountId(self.0.checked_add(1 << 32).expect("a slot is used 4 billion times at most"))
+    }
+
+    pub(super) const fn slot(self) -> u32 {
+        self.0.get() as u32
+    }
 }
 
 impl Account {

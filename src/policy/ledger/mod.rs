@@ -14,7 +14,8 @@ mod account;
 
 use crate::units::{Duration, Money, Timestamp};
 use account::{Account, Page};
-use std::num::NonZeroU64;
+
+pub use account::AccountId;
 
 /// Money and tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -77,11 +78,6 @@ pub enum Reserve {
     After,
 }
 
-/// An account of the ledger: its slot in the low half, and in the high half the how manieth there it is. One word,
-/// for a call takes several with it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AccountId(NonZeroU64);
-
 /// The accounts that one call is charged to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scopes {
@@ -120,22 +116,6 @@ pub struct Settlement {
     pub actual: Amount,
     /// The number of the tenant's window that it was charged to.
     pub window: u64,
-}
-
-impl AccountId {
-    /// The first in a slot.
-    fn first(slot: u32) -> AccountId {
-        AccountId(NonZeroU64::new(1 << 32 | u64::from(slot)).expect("it is the first, not the zeroth"))
-    }
-
-    /// The next in the slot.
-    fn next(self) -> AccountId {
-        AccountId(self.0.checked_add(1 << 32).expect("a slot is used 4 billion times at most"))
-    }
-
-    const fn slot(self) -> u32 {
-        self.0.get() as u32
-    }
 }
 
 impl Hold {
