@@ -1,10 +1,9 @@
 //! Who cares about which entry. The laws, the metrics and the findings look at it while the book says how things
 //! stood when it came; then the book takes it in.
 
-use super::book::{Age, Book, Ended, Moment, Phase};
-use super::findings::Findings;
-use super::laws::{self, Begun, Laws, RefusedWait, Reply, Sleep, Told, Usual, Usually, Weighed, usual};
-use super::metrics::Metrics;
+use super::book::{Age, Ended, Moment, Phase};
+use super::chamber::Chamber;
+use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Usual, Weighed, usual};
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, Effect, FuseKind, HedgeSkip, Receipt, Request, Status,
     Wait,
@@ -14,48 +13,10 @@ use crate::policy::ledger::{Amount, Denied, Settlement};
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Diagnosis;
 use crate::policy::{breaker, health};
-use crate::sim::{Catalog, Claims, Entry, RequestName, Scripted, TaskEnd, TaskName, What};
+use crate::sim::{Claims, Entry, RequestName, Scripted, TaskEnd, TaskName, What};
 use crate::units::{BreakerId, CallId, CredentialId, HealthId, Money, RequestId, RouteId, TaskId, Timestamp};
 
-/// Who judges one gateway: it sees the entries of its layer.
-#[derive(Debug)]
-pub(super) struct Chamber<'a> {
-    pub(super) book: Book<'a>,
-    pub(super) laws: Laws,
-    usually: Usually,
-    pub(super) metrics: Metrics,
-    pub(super) findings: Findings,
-}
-
-impl<'a> Chamber<'a> {
-    pub(super) fn new(catalog: &'a Catalog, seed: u64) -> Chamber<'a> {
-        Chamber {
-            book: Book::new(catalog, seed),
-            laws: Laws::new(seed),
-            usually: Usually::default(),
-            metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
-            findings: Findings::new(seed),
-        }
-    }
-
-    /// The run is over.
-    pub(super) fn end(&mut self) {
-        self.usually.add_to(&mut self.laws);
-        self.laws.end(&self.book);
-        self.metrics.end(&self.book);
-        self.findings.end(&self.book, &self.metrics);
-    }
-
-    /// An entry of another layer: it takes its number, and of tasks everybody knows.
-    pub(super) fn overhear(&mut self, entry: &Entry<'_>) {
-        self.book.turn(entry.seq + 1, entry.at);
-        if let What::TaskBegan { task, name } = entry.what {
-            self.book.begin_task(task, name);
-        } else if let What::TaskEnded { task, end: _ } = entry.what {
-            self.book.end_task(task);
-        }
-    }
-
+impl Chamber<'_> {
     #[inline(always)]
     pub(super) fn look(&mut self, entry: &Entry<'_>) {
         self.laws.entry(&self.book, entry);
@@ -88,9 +49,7 @@ impl<'a> Chamber<'a> {
             What::Decided(decision) => self.decided(entry, cause, decision),
         }
     }
-}
 
-impl Chamber<'_> {
     /// As [`Chamber::look`] at each. All are in their places if the first is.
     #[inline(always)]
     pub(super) fn hear(&mut self, claims: &Claims<'_>) {

@@ -8,6 +8,7 @@
 //! ```
 
 pub mod book;
+mod chamber;
 pub mod expectation;
 pub mod findings;
 pub mod laws;
@@ -30,7 +31,7 @@ pub use verdict::{Check, RunVerdict, Subject, VariantVerdict, Verdict, Word, con
 pub use watch::RunCheck;
 
 use crate::sim::{Catalog, Claims, Ending, Entry, Observer};
-use look::Chamber;
+use chamber::Chamber;
 use stack::Stack;
 use watch::Watch;
 

@@ -2,8 +2,8 @@
 //! them are looked at together: how many calls one request of a caller led to, and for whom.
 
 use super::book::{Fault, Moment};
+use super::chamber::Chamber;
 use super::laws::{Back, Spent};
-use super::look::Chamber;
 use super::metrics::{Metrics, Together};
 use crate::gateway::{Action, Answer, Bill, Outcome, Receipt, Request};
 use crate::policy::prices::Usage;

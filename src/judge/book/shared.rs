@@ -195,4 +195,3 @@ impl TenantPage {
         facts.tenants.iter().map(page).collect()
     }
 }
-

@@ -62,8 +62,7 @@ impl Book<'_> {
         let known = self.requests.len();
         self.requests.resize(slot + 1, RequestPage::vacant(request));
         let envelope = request.envelope;
-        let unknown =
-            Demand { envelope, ineligible: 0, dearest: Money::ZERO, estimate: 0, is_modest: false };
+        let unknown = Demand { envelope, ineligible: 0, dearest: Money::ZERO, estimate: 0, is_modest: false };
         self.demands.resize(slot + 1, unknown);
         self.tries.resize(self.requests.len() * self.facts.routes.len(), Tries::default());
         self.truths.resize(self.requests.len() * self.facts.routes.len(), Truth::default());
