@@ -50,7 +50,7 @@ impl Gateway {
         let approved = Field::Approved(self.registry.approvals[at].route);
         match self.look(now, id, approved, Record::Trace(out)) {
             Ok(pick) => {
-                self.call(now, id, pick, Some(Role::Approved), out);
+                self.call(now, id, pick, Role::Approved, out);
                 true
             }
             Err(Refusal::Unaffordable { route, denied }) => {

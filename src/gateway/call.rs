@@ -28,7 +28,10 @@ impl Gateway {
             return self.reply(now, id, outcome, Class::Cancelled, out);
         }
         match self.look(now, id, field, Record::Trace(out)) {
-            Ok(pick) => self.call(now, id, pick, None, out),
+            Ok(pick) => {
+                let role = self.requests.get(id).role_in_turn(pick.route);
+                self.call(now, id, pick, role, out);
+            }
             Err(refusal) => self.hold(now, id, refusal, out),
         }
     }
@@ -58,16 +61,8 @@ impl Gateway {
         }
     }
 
-    /// Makes a call that was looked for in this very instant, unless a fuse that counts refuses it. Without a role it
-    /// is one in turn.
-    pub(super) fn call(
-        &mut self,
-        now: Timestamp,
-        id: RequestId,
-        pick: Pick,
-        role: Option<Role>,
-        out: &mut Effects,
-    ) {
+    /// Makes a call that was looked for in this very instant, unless a fuse that counts refuses it.
+    pub(super) fn call(&mut self, now: Timestamp, id: RequestId, pick: Pick, role: Role, out: &mut Effects) {
         let route = &self.registry.routes[pick.route.index()];
         let live = self.requests.get_mut(id);
         if let Err(refused) = self.stops.tick(&live.request) {
@@ -86,7 +81,7 @@ impl Gateway {
             route: pick.route,
             credential: pick.credential,
             nth: live.attempts,
-            role: role.unwrap_or_else(|| live.role_in_turn(pick.route)),
+            role,
             breaker: route.breaker,
             generation: permit.as_ref().map_or(0, |permit| permit.generation()),
         };
@@ -147,13 +142,14 @@ impl Gateway {
 
     /// Stops a call for this reason. It is over only at its receipt, for which we wait a while.
     pub(super) fn stop(&mut self, now: Timestamp, call: CallId, why: Class, out: &mut Effects) {
-        if !self.calls.is_flying(call) {
-            return;
-        }
-        let leg = self.calls.get_mut(call);
+        let Some(leg) = self.calls.find_mut(call) else { return };
         let (info, begun) = (leg.call, leg.begun);
-        let Flight::Flying(hold, permit) = std::mem::replace(&mut leg.flight, Flight::Over) else {
-            unreachable!("it flies");
+        let (hold, permit) = match std::mem::replace(&mut leg.flight, Flight::Over) {
+            Flight::Flying(hold, permit) => (hold, permit),
+            as_it_was @ (Flight::Stopped(_) | Flight::GivenUp(_) | Flight::Over) => {
+                leg.flight = as_it_was;
+                return;
+            }
         };
         leg.flight = Flight::Stopped(hold);
         let heard = Heard {

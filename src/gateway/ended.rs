@@ -18,9 +18,7 @@ use crate::units::{CallId, RequestId, Timestamp};
 impl Gateway {
     /// The receipt of a call is in.
     pub(super) fn ended(&mut self, now: Timestamp, call: CallId, receipt: &Receipt, out: &mut Effects) {
-        let Some(leg) = self.calls.find_mut(call) else { return };
-        let (info, begun, flight) = (leg.call, leg.begun, std::mem::replace(&mut leg.flight, Flight::Over));
-        self.calls.free(call);
+        let Some((info, begun, flight)) = self.calls.end(call) else { return };
         self.waits.forget_call(call);
         if let Answer::Failed(diagnosis) = receipt.result {
             out.decide(Decision::Classified { call, diagnosis });
@@ -29,7 +27,7 @@ impl Gateway {
             Flight::Flying(hold, permit) => (hold, Some(permit)),
             Flight::Stopped(hold) => (hold, None),
             Flight::GivenUp(assumed) => return self.correct(&info, receipt, assumed, out),
-            Flight::Over => return,
+            Flight::Over => unreachable!("a call that is over does not end again"),
         };
         let actual = match (&permit, self.policy.budget.stopped_calls) {
             (None, StoppedCalls::Ignored) => Amount::ZERO,

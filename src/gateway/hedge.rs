@@ -43,7 +43,7 @@ impl Gateway {
         } else {
             match self.look(now, id, Field::Beside, Record::Trace(out)) {
                 Ok(pick) => {
-                    return self.call(now, id, pick, Some(Role::Hedge), out);
+                    return self.call(now, id, pick, Role::Hedge, out);
                 }
                 Err(Refusal::Unaffordable { .. }) => HedgeSkip::Money,
                 Err(Refusal::Gated { gate: Gate::Concurrency, .. }) => HedgeSkip::Slot,

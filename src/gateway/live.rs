@@ -117,9 +117,10 @@ impl Requests {
 
     /// Closes a request; how it stood.
     pub(super) fn close(&mut self, id: RequestId) -> &Live {
-        self.open -= 1;
-        let live = self.get_mut(id);
+        let live = self.slots.get_mut(id.index()).filter(|live| live.phase != Phase::Closed);
+        let live = live.expect("an open request");
         live.phase = Phase::Closed;
+        self.open -= 1;
         live
     }
 
@@ -228,9 +229,12 @@ impl Calls {
         self.find_mut(id).expect("a call in flight")
     }
 
-    /// A call's receipt is in: its slot is free.
-    pub(super) fn free(&mut self, id: CallId) {
+    /// The receipt of a call is in, if it was missing: its slot is free. What it was, when it began, and how it stood.
+    pub(super) fn end(&mut self, id: CallId) -> Option<(Call, Timestamp, Flight)> {
+        let leg = self.find_mut(id)?;
+        let ended = (leg.call, leg.begun, std::mem::replace(&mut leg.flight, Flight::Over));
         self.free.push(id.0);
+        Some(ended)
     }
 }
 

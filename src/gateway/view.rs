@@ -105,12 +105,19 @@ impl View<'_> {
         contest: &mut Contest,
         told: &mut [Candidate],
     ) -> Option<(RouteId, Option<Key>)> {
-        let keys = self.policy.ranking.order.as_slice();
-        // By what was never waited for and never called all tie.
-        let is_awaited = matches!(self.field, Field::Prefer(_));
-        let tie = if is_awaited { 0 } else { 1 + usize::from(self.live.tried.is_empty()) };
+        let order = &self.policy.ranking.order;
+        let keys = match self.field {
+            Field::Prefer(_) => order.keys(),
+            Field::Any
+            | Field::Only(_)
+            | Field::Except(_)
+            | Field::Beside
+            | Field::OtherQuota
+            | Field::OtherKey(_)
+            | Field::Approved(_) => order.keys_unplanned(!self.live.tried.is_empty()),
+        };
         let compare = |key, round: Round<'_>| self.compare(key, round);
-        contest.decide(&keys[tie..], compare, |route, by| {
+        contest.decide(keys, compare, |route, by| {
             if let Some(candidate) = told.get_mut(route.index()) {
                 candidate.verdict = Verdict::Outranked { by };
             }

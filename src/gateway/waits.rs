@@ -38,6 +38,7 @@ struct Timer {
 struct Timers {
     requests: Vec<[Timer; 4]>,
     calls: Vec<[Timer; 4]>,
+    /// Of four timers these have one.
     healths: Vec<[Timer; 4]>,
 }
 
@@ -51,7 +52,7 @@ pub(super) struct Waits {
     heap: BinaryHeap<Turn<Wait>>,
     timers: Timers,
     settings: u64,
-    /// How many in the heap stand for nothing any more.
+    /// How many in the heap were replaced by an earlier one.
     replaced: usize,
 }
 

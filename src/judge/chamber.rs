@@ -2,7 +2,7 @@
 
 use super::book::Book;
 use super::findings::Findings;
-use super::laws::{Laws, Usually};
+use super::laws::Laws;
 use super::metrics::Metrics;
 use crate::sim::{Catalog, Entry, What};
 
@@ -11,7 +11,6 @@ use crate::sim::{Catalog, Entry, What};
 pub(super) struct Chamber<'a> {
     pub(super) book: Book<'a>,
     pub(super) laws: Laws,
-    pub(super) usually: Usually,
     pub(super) metrics: Metrics,
     pub(super) findings: Findings,
 }
@@ -21,7 +20,6 @@ impl<'a> Chamber<'a> {
         Chamber {
             book: Book::new(catalog, seed),
             laws: Laws::new(seed),
-            usually: Usually::default(),
             metrics: Metrics::new(catalog.tenants.len(), catalog.routes.len()),
             findings: Findings::new(seed),
         }
@@ -29,7 +27,6 @@ impl<'a> Chamber<'a> {
 
     /// The run is over.
     pub(super) fn end(&mut self) {
-        self.usually.add_to(&mut self.laws);
         self.laws.end(&self.book);
         self.metrics.end(&self.book);
         self.findings.end(&self.book, &self.metrics);

@@ -130,6 +130,13 @@ impl Findings {
         }
     }
 
+    /// Whether nothing is to be remarked on a call that an upstream took.
+    pub(super) fn is_silent(book: &Book<'_>, entry: Moment, begun: &Begun<'_>) -> bool {
+        let mut findings = Findings::new(0);
+        findings.begun(book, entry, begun);
+        findings.iter().next().is_none()
+    }
+
     /// An upstream took a call.
     pub(super) fn begun(&mut self, book: &Book<'_>, entry: Moment, begun: &Begun<'_>) {
         let Some(page) = begun.page else { return };

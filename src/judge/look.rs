@@ -3,6 +3,7 @@
 
 use super::book::{Age, Ended, Moment, Phase};
 use super::chamber::Chamber;
+use super::findings::Findings;
 use super::laws::{self, Begun, RefusedWait, Reply, Sleep, Told, Usual, Weighed, usual};
 use crate::gateway::{
     Action, Basis, Call, Candidate, Command, Decision, Effect, FuseKind, HedgeSkip, Receipt, Request, Status,
@@ -56,7 +57,7 @@ impl Chamber<'_> {
         if !self.laws.claims(&self.book, claims) {
             return self.look_at_each(*claims);
         }
-        let Claims { first, at, cause, effects, candidates, layer: _ } = *claims;
+        let Claims { first, at, cause, effects, candidates: _, layer: _ } = *claims;
         self.book.turn(first + effects.len() as u64, at);
         for (nth, effect) in effects.iter().enumerate() {
             debug_assert!(self.book.may_be_owed || !self.book.is_owed(), "what may be owed is known");
@@ -66,8 +67,7 @@ impl Chamber<'_> {
             let entry = Moment { seq: first + nth as u64, at };
             match effect {
                 Effect::Consider { request, first, count } => {
-                    let candidates = &candidates[*first as usize..(*first + *count) as usize];
-                    self.considered(entry, *request, candidates);
+                    self.considered(entry, *request, claims.candidates(*first, *count));
                 }
                 Effect::Decide(decision) => self.decided(entry, cause, decision),
                 Effect::Act(action) => self.acted(entry, action),
@@ -158,9 +158,12 @@ impl Chamber<'_> {
         let (who, way) = ((call, request), (route, credential));
         let (breaker, worst_case) = match usual::begins(&self.book, entry.at, who, way, scripted) {
             Some((breaker, worst_case)) => {
-                self.usually.pass(Usual::Begun, |laws| {
-                    laws.begun(&self.book, entry, &Begun::new(&self.book, entry.at, who, way, scripted));
-                });
+                let begun = || Begun::new(&self.book, entry.at, who, way, scripted);
+                self.laws.ask(Usual::Begun, true, |laws| laws.begun(&self.book, entry, &begun()));
+                debug_assert!(
+                    Findings::is_silent(&self.book, entry, &begun()),
+                    "nothing is remarked as usual"
+                );
                 (Some(breaker), worst_case)
             }
             None => self.judge_begun(entry, who, way, scripted),
@@ -195,14 +198,11 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn ended(&mut self, entry: Moment, call: CallId, ended: &Ended, receipt: &Receipt) {
-        let Some(page) = self.book.call(call) else {
-            return self.laws.ended(&self.book, entry, call, ended.truth);
-        };
-        if usual::is_ended(&self.book, entry.at, (call, page), ended.truth) {
-            self.usually.pass(Usual::Ended, |laws| laws.ended(&self.book, entry, call, ended.truth));
-        } else {
-            self.laws.ended(&self.book, entry, call, ended.truth);
-        }
+        let page = self.book.call(call);
+        let is_usual =
+            page.is_some_and(|page| usual::is_ended(&self.book, entry.at, (call, page), ended.truth));
+        self.laws.ask(Usual::Ended, is_usual, |laws| laws.ended(&self.book, entry, call, ended.truth));
+        let Some(page) = page else { return };
         let invoice = page.read(ended.truth, receipt);
         self.metrics.billed(&self.book, page, ended, &invoice, entry.at);
         self.findings.billed(&self.book, entry, page, &invoice);
@@ -224,9 +224,14 @@ impl Chamber<'_> {
         let Some(chosen) = laws::plainly_chosen(&self.book, entry.at, request, candidates) else {
             return self.weigh(entry, request, candidates);
         };
-        self.usually.pass(Usual::Considered, |laws| {
+        self.laws.ask(Usual::Considered, true, |laws| {
             laws.considered(&self.book, entry, &Weighed::new(&self.book, entry.at, request, candidates));
         });
+        debug_assert_eq!(
+            Weighed::new(&self.book, entry.at, request, candidates).rightly_excluded(),
+            self.book.ineligible(request),
+            "all are excluded that must be"
+        );
         self.metrics.considered(self.book.request(request), self.book.ineligible(request));
         self.book.consider(request, (Some(chosen), true), None, entry.at);
     }
@@ -269,31 +274,22 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn closed(&mut self, entry: Moment, request: RequestId, spent: Money) {
-        if usual::is_closed(&self.book, request, spent) {
-            self.usually.pass(Usual::Closed, |laws| laws.closed(&self.book, entry, request, spent));
-        } else {
-            self.laws.closed(&self.book, entry, request, spent);
-        }
+        let is_usual = usual::is_closed(&self.book, request, spent);
+        self.laws.ask(Usual::Closed, is_usual, |laws| laws.closed(&self.book, entry, request, spent));
         self.book.go_to(request, Phase::Closed);
     }
 
     #[inline(never)]
     fn called(&mut self, entry: Moment, call: &Call) {
-        if usual::is_called(&self.book, entry.at, call) {
-            self.usually.pass(Usual::Called, |laws| laws.called(&self.book, entry, call));
-        } else {
-            self.laws.called(&self.book, entry, call);
-        }
+        let is_usual = usual::is_called(&self.book, entry.at, call);
+        self.laws.ask(Usual::Called, is_usual, |laws| laws.called(&self.book, entry, call));
         self.book.ask(call);
     }
 
     #[inline(never)]
     fn replied(&mut self, entry: Moment, reply: &Reply) {
-        if usual::is_replied(&self.book, reply) {
-            self.usually.pass(Usual::Replied, |laws| laws.replied(&self.book, entry, reply));
-        } else {
-            self.laws.replied(&self.book, entry, reply);
-        }
+        let is_usual = usual::is_replied(&self.book, reply);
+        self.laws.ask(Usual::Replied, is_usual, |laws| laws.replied(&self.book, entry, reply));
         self.metrics.replied(&self.book, reply);
         self.book.go_to(reply.request, Phase::Replied);
     }
@@ -362,12 +358,10 @@ impl Chamber<'_> {
     fn signalled(&mut self, entry: Moment, told: &Told) {
         let age = self.book.call(told.call).map_or(Age::Fresh, |page| self.book.age(page));
         let reckoned = self.book.reckon(entry, told.call, told.class);
-        if usual::is_signalled(&self.book, (told, age), reckoned) {
-            self.usually
-                .pass(Usual::Signalled, |laws| laws.signalled(&self.book, entry, (told, age), reckoned));
-        } else {
-            self.laws.signalled(&self.book, entry, (told, age), reckoned);
-        }
+        let is_usual = usual::is_signalled(&self.book, (told, age), reckoned);
+        self.laws.ask(Usual::Signalled, is_usual, |laws| {
+            laws.signalled(&self.book, entry, (told, age), reckoned);
+        });
         if told.signal == Signal::Bad {
             self.findings.signalled_bad(&self.book, entry, told.call);
         }
@@ -383,13 +377,10 @@ impl Chamber<'_> {
         (request, route): (RequestId, RouteId),
         (amount, window): (Amount, u64),
     ) {
-        if usual::is_reserved(&self.book, entry.at, (request, route), (amount, window)) {
-            self.usually.pass(Usual::Reserved, |laws| {
-                laws.reserved(&self.book, entry, (request, route), (amount, window));
-            });
-        } else {
-            self.laws.reserved(&self.book, entry, (request, route), (amount, window));
-        }
+        let is_usual = usual::is_reserved(&self.book, entry.at, (request, route), (amount, window));
+        self.laws.ask(Usual::Reserved, is_usual, |laws| {
+            laws.reserved(&self.book, entry, (request, route), (amount, window));
+        });
         self.book.reserve(request, route, amount);
     }
 
@@ -419,12 +410,9 @@ impl Chamber<'_> {
 
     #[inline(never)]
     fn settled(&mut self, entry: Moment, call: CallId, basis: Basis, settlement: &Settlement) {
-        if usual::is_settled(&self.book, call, basis, settlement) {
-            self.usually
-                .pass(Usual::Settled, |laws| laws.settled(&self.book, entry, call, basis, settlement));
-        } else {
-            self.laws.settled(&self.book, entry, call, basis, settlement);
-        }
+        let is_usual = usual::is_settled(&self.book, call, basis, settlement);
+        self.laws
+            .ask(Usual::Settled, is_usual, |laws| laws.settled(&self.book, entry, call, basis, settlement));
         self.book.book_in(call, basis);
     }
 

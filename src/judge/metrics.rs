@@ -226,17 +226,15 @@ impl Metrics {
         let Some(page) = book.request(reply.request) else { return };
         let share = self.share(page.payer.tenant);
         share.latency.record(reply.at.since(page.arrived).nanos());
-        if let Outcome::Answered { .. } = reply.outcome {
-            share.answered += 1;
-            return;
-        }
-        share.control_successes += u64::from(is_control_success(book, reply));
         match reply.outcome {
+            Outcome::Answered { .. } => {
+                share.answered += 1;
+                return;
+            }
             Outcome::Terminal { .. } => share.terminal_stops += 1,
             Outcome::NoCandidate { .. } => share.no_candidate += 1,
             Outcome::Stopped { .. } => share.fuse_stops += 1,
-            Outcome::Answered { .. }
-            | Outcome::Truncated { .. }
+            Outcome::Truncated { .. }
             | Outcome::Exhausted { .. }
             | Outcome::BudgetExceeded { .. }
             | Outcome::AllGated { .. }
@@ -244,6 +242,7 @@ impl Metrics {
             | Outcome::DeadlineExceeded { .. }
             | Outcome::Abandoned => {}
         }
+        share.control_successes += u64::from(is_control_success(book, reply));
     }
 
     /// A cap refused a call.

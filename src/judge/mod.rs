@@ -97,8 +97,7 @@ impl Observer for Judge<'_> {
 }
 
 impl Judge<'_> {
-    /// Several look at an entry. It is a copy, here and for whoever looks at it rarely: who looks alone is shown its
-    /// parts, and need not have it in memory.
+    /// Several look at an entry. Taken as a copy: where one chamber looks alone, it need never be put together in memory.
     #[inline(never)]
     fn look_together(&mut self, entry: Entry<'_>) {
         self.watch.look(&entry);

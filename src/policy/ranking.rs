@@ -96,17 +96,18 @@ impl Order {
 
     /// The keys that it was made of, most important first.
     pub fn preferences(&self) -> impl Iterator<Item = Key> {
-        self.keys().filter(|key| !matches!(key, Key::Plan | Key::Tries | Key::Order))
+        self.keys().iter().copied().filter(|key| !matches!(key, Key::Plan | Key::Tries | Key::Order))
     }
 
-    /// All keys, most important first.
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.as_slice().iter().copied()
-    }
-
-    /// All keys: [`Key::Plan`], [`Key::Tries`], then the others.
-    pub fn as_slice(&self) -> &[Key] {
+    /// All keys, most important first: [`Key::Plan`], [`Key::Tries`], then the others.
+    pub fn keys(&self) -> &[Key] {
         &self.keys[..self.used]
+    }
+
+    /// Those that can tell routes apart for a request that waited for no route, most important first: not by plan, and by
+    /// tries only after a call.
+    pub fn keys_unplanned(&self, is_tried: bool) -> &[Key] {
+        &self.keys()[if is_tried { 1 } else { 2 }..]
     }
 }
 
@@ -239,7 +240,7 @@ mod tests {
             if key == Key::Order { round.first() } else { round.by(|route| of(key, route)) }
         };
         let (best, by) =
-            contest.decide(order.as_slice(), compare, |out, key| others.push((out.index(), key))).unwrap();
+            contest.decide(order.keys(), compare, |out, key| others.push((out.index(), key))).unwrap();
         others.sort();
         (best.index(), by, others)
     }
@@ -265,7 +266,7 @@ mod tests {
     fn the_only_one_is_chosen_by_nothing_and_nobody_is_chosen_of_none() {
         assert_eq!(decided(&Order::default(), &[&[(Key::Price, 7)]]), (0, None, vec![]));
         assert_eq!(
-            Contest::default().decide(Order::default().as_slice(), |_, round| round.tie(), |_, _| {}),
+            Contest::default().decide(Order::default().keys(), |_, round| round.tie(), |_, _| {}),
             None
         );
     }
@@ -285,7 +286,7 @@ mod tests {
                 let differs = rows[best].iter().zip(&rows[*other]).find(|(a, b)| a != b);
                 prop_assert_eq!(*key, differs.map_or(Key::Order, |(a, _)| a.0));
             }
-            let place = |key: &Key| order.keys().position(|other| other == *key);
+            let place = |key: &Key| order.keys().iter().position(|other| other == key);
             prop_assert_eq!(by, others.iter().map(|(_, key)| *key).max_by_key(place));
         });
     }

@@ -41,7 +41,7 @@ pub(super) enum Rank {
 /// Everything that will happen.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    /// Arrivals, of which each source has one or a few ahead: they need not go through the heap of all that is in flight.
+    /// Arrivals: they need not go through the heap of all that is in flight.
     arrivals: BinaryHeap<Turn<Event>>,
     others: BinaryHeap<Turn<Event>>,
     added: u64,

@@ -34,7 +34,7 @@ impl Places {
 
     /// When a call that comes now is served; `None` if it is refused.
     pub(super) fn served_at(&mut self, now: Timestamp, capacity: &Capacity) -> Option<Timestamp> {
-        let Some(Reverse(free)) = self.free_at.peek() else { return Some(now) };
+        let Reverse(free) = self.free_at.peek().expect("a finite upstream has a place");
         if *free <= now {
             return Some(now);
         }
@@ -47,9 +47,7 @@ impl Places {
 
     /// Takes the place that is free first, from `served` for this long; for ever if it never ends.
     pub(super) fn take(&mut self, now: Timestamp, served: Timestamp, length: Option<Duration>) {
-        if self.free_at.pop().is_none() {
-            return;
-        }
+        self.free_at.pop().expect("a finite upstream has a place");
         self.free_at.push(Reverse(length.map_or(Timestamp::MAX, |length| served.after(length))));
         if served > now {
             self.waiting.push_back(served);

@@ -118,9 +118,16 @@ impl<'s> Door<'s> {
         latency.drawn(|| occasion.draw(self.latency).and(which).bits())
     }
 
-    /// What a call with this reply is billed for what it uses, if it runs to its end.
-    pub(super) fn bill(&mut self, reply: &'s Reply, usage: &Usage) -> Money {
-        match (&reply.bill, &reply.usage) {
+    /// What a call with this reply uses and is billed, if it runs to its end.
+    pub(super) fn full<'u>(&mut self, reply: &'s Reply, estimate: &'u Usage) -> (&'u Usage, Money)
+    where
+        's: 'u,
+    {
+        let usage = match &reply.usage {
+            Used::AsEstimated => estimate,
+            Used::Exactly(usage) => usage,
+        };
+        let money = match (&reply.bill, &reply.usage) {
             (Billed::Exactly(money), _) => *money,
             (Billed::ByUsage, Used::AsEstimated) => self.prices.cost(usage),
             (Billed::ByUsage, Used::Exactly(_)) => match self.billed {
@@ -131,7 +138,8 @@ impl<'s> Door<'s> {
                     money
                 }
             },
-        }
+        };
+        (usage, money)
     }
 
     pub(super) fn on_cancel(&self) -> &'s OnCancel {

@@ -178,13 +178,18 @@ pub struct Claims<'a> {
 }
 
 impl Claims<'_> {
+    /// The routes that an [`Effect::Consider`] speaks of.
+    #[inline(always)]
+    pub fn candidates(&self, first: u32, count: u32) -> &[Candidate] {
+        &self.candidates[first as usize..(first + count) as usize]
+    }
+
     /// One of them as an entry.
     pub fn entry(&self, nth: usize) -> Entry<'_> {
-        let Claims { first, at, cause, layer, effects, candidates } = *self;
+        let Claims { first, at, cause, layer, effects, candidates: _ } = *self;
         let what = match &effects[nth] {
             Effect::Consider { request, first, count } => {
-                let candidates = &candidates[*first as usize..(*first + *count) as usize];
-                What::Considered { request: *request, candidates }
+                What::Considered { request: *request, candidates: self.candidates(*first, *count) }
             }
             Effect::Decide(decision) => What::Decided(decision),
             Effect::Act(action) => What::Acted(action),
@@ -196,11 +201,11 @@ impl Claims<'_> {
     /// and need not have it asked of the entry.
     #[inline(always)]
     pub fn show(&self, observer: &mut impl Observer) {
-        let Claims { first, at, cause, layer, effects, candidates } = *self;
+        let Claims { first, at, cause, layer, effects, candidates: _ } = *self;
         for (seq, effect) in (first..).zip(effects) {
             match effect {
                 Effect::Consider { request, first, count } => {
-                    let candidates = &candidates[*first as usize..(*first + *count) as usize];
+                    let candidates = self.candidates(*first, *count);
                     let what = What::Considered { request: *request, candidates };
                     observer.entry(&Entry { seq, at, cause, layer, what });
                 }
@@ -220,7 +225,7 @@ pub trait Observer: Sized {
     /// Takes in one entry.
     fn entry(&mut self, entry: &Entry<'_>);
 
-    /// Takes in several in a row.
+    /// Takes in several in a row; by default one by one, as [`Observer::entry`] does.
     #[inline(always)]
     fn claims(&mut self, claims: &Claims<'_>) {
         claims.show(self);
@@ -234,7 +239,7 @@ impl Observer for () {
     fn claims(&mut self, _: &Claims<'_>) {}
 }
 
-/// Two observers, the first first.
+/// Two observers, the first first: of several in a row it sees all before the second does.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn entry(&mut self, entry: &Entry<'_>) {
         self.0.entry(entry);

@@ -334,38 +334,35 @@ fn tell(
 ) {
     let Scribe { page, effects } = scribe;
     page.turn_to(layer);
-    let mut unwritten = effects.list.len();
+    let first = effects.list.len();
     world.gateway(layer).handle(now, input, effects);
-    let mut rest = &effects.list[unwritten..];
-    // Behind the last of them, as long as nothing else is written.
-    let mut last = page.next() + rest.len() as u64;
-    while let [effect, others @ ..] = rest {
-        let seq = || last - rest.len() as u64;
+    let (mut unwritten, mut seq) = (first, page.next());
+    for (place, effect) in (first..).zip(&effects.list[first..]) {
         match effect {
             Effect::Act(Action::Call(call)) => {
-                let (seq, end) = (seq(), effects.list.len() - others.len());
-                page.effects(now, cause, unwritten..end);
-                unwritten = end;
+                page.effects(now, cause, unwritten..place + 1);
+                unwritten = place + 1;
                 begin(world, (layer, now), call, seq, page);
-                last = page.next() + others.len() as u64;
+                seq = page.next();
+                continue;
             }
             Effect::Act(Action::Cancel { call, .. }) => {
-                let (seq, end) = (seq(), effects.list.len() - others.len());
-                page.effects(now, cause, unwritten..end);
-                unwritten = end;
+                page.effects(now, cause, unwritten..place + 1);
+                unwritten = place + 1;
                 cancel(world, (layer, now), *call, seq, page);
-                last = page.next() + others.len() as u64;
+                seq = page.next();
+                continue;
             }
             Effect::Act(Action::Reply { request, outcome, .. }) => {
-                replied(world, now, *request, outcome, seq());
+                replied(world, now, *request, outcome, seq);
             }
-            Effect::Act(Action::Close { request, .. }) => closed(world, now, *request, seq()),
+            Effect::Act(Action::Close { request, .. }) => closed(world, now, *request, seq),
             Effect::Act(Action::Commit { request, .. }) => {
-                world.stack.show(now, *request, seq(), Life::First);
+                world.stack.show(now, *request, seq, Life::First);
             }
             Effect::Decide(decision) => match decision {
-                Decision::RetryScheduled { request, .. } => world.requests[request.index()].retry = seq(),
-                Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq(),
+                Decision::RetryScheduled { request, .. } => world.requests[request.index()].retry = seq,
+                Decision::HealthMoved { health, .. } => world.health_moves(layer)[health.index()] = seq,
                 Decision::Reserved { .. }
                 | Decision::Denied { .. }
                 | Decision::Classified { .. }
@@ -384,7 +381,7 @@ fn tell(
             },
             Effect::Consider { .. } => {}
         }
-        rest = others;
+        seq += 1;
     }
     page.effects(now, cause, unwritten..effects.list.len());
 }

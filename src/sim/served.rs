@@ -1,7 +1,7 @@
 //! A call, as the world knows it, and its end.
 
 use super::door::{Door, Source};
-use super::upstream::{CancelBill, FailedReply, Used};
+use super::upstream::{CancelBill, FailedReply};
 use crate::gateway::{Answer, Bill, Receipt};
 use crate::policy::prices::Usage;
 use crate::policy::signal::Signal;
@@ -52,11 +52,7 @@ impl<'s> Served<'s> {
     /// Its end, behind this door.
     pub(super) fn end(&self, door: &mut Door<'s>) -> End {
         let reply = self.source.reply();
-        let usage = match &reply.usage {
-            Used::AsEstimated => &self.estimate,
-            Used::Exactly(usage) => usage,
-        };
-        let full = (usage, door.bill(reply, usage));
+        let full = door.full(reply, &self.estimate);
         if let Some(cancelled) = self.cancelled_at {
             let receipt = self.cut_short(door.on_cancel().bill, full, cancelled);
             let truth = Some(Class::Cancelled);

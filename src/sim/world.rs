@@ -1,4 +1,4 @@
-//! The other side of every call: what upstreams reply, when, and what they bill.
+//! The world around a gateway: who asks, what is in flight, what happens next.
 
 use super::agenda::{Agenda, Event};
 use super::caller::{Caller, Flow};

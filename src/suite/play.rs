@@ -4,7 +4,7 @@ use crate::gateway::Profile;
 use crate::journal::{Events, Level};
 use crate::judge::{Judge, Law, RunVerdict, VariantVerdict, Verdict, conclude};
 use crate::scenario::{Scenario, Variant};
-use crate::sim::{Catalog, Entry, Observer, Rest, Setup, What, run};
+use crate::sim::{Catalog, Claims, Entry, Observer, Rest, Setup, What, run};
 use crate::trace::{Digest, Field, Fingerprint, Header, Lines, Reading, Roll, sentence};
 use rayon::prelude::*;
 
@@ -211,6 +211,14 @@ impl Observer for Witness<'_> {
             (Some(shown), _) => shown.push(remark(&self.digest.read(entry))),
             (None, _) => {}
         }
+    }
+
+    fn claims(&mut self, claims: &Claims<'_>) {
+        if self.at_the_end.is_some() {
+            return claims.show(self);
+        }
+        self.judge.claims(claims);
+        self.digest.claims(claims);
     }
 }
 

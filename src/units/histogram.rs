@@ -67,7 +67,7 @@ impl Histogram {
     }
 }
 
-/// Values are halved until they are below twice the steps: in each doubling that is a step more.
+/// Values are halved until they are below twice the steps: each halving puts it a row of steps further.
 const fn bucket(value: u64) -> usize {
     let halvings = (u64::BITS - STEPS.ilog2() - 1).saturating_sub(value.leading_zeros());
     (halvings as u64 * STEPS + (value >> halvings)) as usize

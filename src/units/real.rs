@@ -11,7 +11,7 @@ pub enum Knots {
     /// As `(probability in 2⁻³², nanoseconds)`.
     Given(Vec<(u32, u64)>),
     /// The nanoseconds at the probabilities of the grid.
-    Grid(Vec<u64>),
+    Grid(Box<[u64; GRID]>),
 }
 
 /// An exponential distribution with this mean.
@@ -72,7 +72,7 @@ fn share(rise: u64, part: u32, of: u32) -> u64 {
 
 /// 512 even steps up to one half, then 32 even steps in each halving of what is left, down to 2⁻²⁶, then one to
 /// the last of 2³²: a distribution's tail is as fine as its body, the knot left of a probability is found by its bits,
-/// and a step is a power of two.
+/// and each step but the last is a power of two.
 const GRID: usize = 512 + 26 * 32 + 2;
 
 /// Where the last step begins.
@@ -119,7 +119,8 @@ fn knots(inverse: impl Fn(f64) -> f64) -> Knots {
         least = least.max(ns as u64);
         least
     };
-    Knots::Grid(grid().map(value).collect())
+    let values: Box<[u64]> = grid().map(value).collect();
+    Knots::Grid(values.try_into().expect("a value for each probability of the grid"))
 }
 
 /// The inverse of the standard normal distribution function (Acklam's rational approximation, relative

@@ -130,7 +130,7 @@ impl Book<'_> {
         if let Some(page) = self.healths.get_mut(health.index()) {
             let was = std::mem::replace(&mut page.state, to);
             if was == health::State::Unhealthy || to == health::State::Unhealthy {
-                (page.since, self.turned) = (entry.at, entry.at);
+                page.since = entry.at;
             }
         }
     }
@@ -156,9 +156,6 @@ impl Book<'_> {
 
     /// Of which time a result of a call is.
     pub fn age(&self, call: &CallPage) -> Age {
-        if call.begun > self.turned {
-            return Age::Fresh;
-        }
         let Some(fact) = self.route(call.route) else { return Age::Fresh };
         let moves = self.breaker(fact.breaker).map_or(0, |page| page.moves);
         let since = self.health(fact.health).map_or(Timestamp::ZERO, |page| page.since);
@@ -207,7 +204,6 @@ impl Book<'_> {
     ) {
         if let Some(page) = self.breakers.get_mut(id.index()) {
             self.ajar = self.ajar + u32::from(is_ajar(state)) - u32::from(is_ajar(page.state));
-            self.turned = entry.at;
             let moves = page.moves + 1;
             *page = BreakerPage { state, until, since: entry.at, failures: None, probes: 0, moves };
         }

@@ -118,12 +118,6 @@ impl Machines {
             let is_right = announced.is_none() && generation == 0;
             return (0, if is_right { Entrance::Right } else { Entrance::OfGeneration(0) });
         };
-        if breaker.is_closed() && self.announced.is_none() {
-            let _ = breaker.admit(at); // it lets every call through, and does not move
-            let truth = breaker.era(at).generation();
-            let is_right = truth == generation;
-            return (truth, if is_right { Entrance::Right } else { Entrance::OfGeneration(truth) });
-        }
         let announced = self.announced.take();
         let (admission, moved) = breaker.admit(at);
         let truth = breaker.era(at).generation();

@@ -44,17 +44,21 @@ impl Merit {
 }
 
 impl Book<'_> {
-    /// The keys by which a request's routes can differ while all are well, most important first: not by plan, and by
-    /// tries only after a call.
-    pub fn keys_in_calm(&self, page: &RequestPage) -> &[Key] {
-        let same = if page.attempts == 0 { 2 } else { 1 };
-        &self.merit.well.as_slice()[same..]
+    /// The keys by which a request's routes can differ while all are well, most important first.
+    pub(in crate::judge) fn keys_in_calm(&self, page: &RequestPage) -> &[Key] {
+        self.merit.well.keys_unplanned(page.attempts > 0)
     }
 
     /// How two routes stand by a key for a request.
     #[cold]
     #[inline(never)]
-    pub fn merits(&self, key: Key, page: &RequestPage, id: RequestId, (a, b): (usize, usize)) -> (u64, u64) {
+    pub(in crate::judge) fn merits(
+        &self,
+        key: Key,
+        page: &RequestPage,
+        id: RequestId,
+        (a, b): (usize, usize),
+    ) -> (u64, u64) {
         let of = |route: usize| self.merit(key, page, id, RouteId(route as u16));
         (of(a), of(b))
     }

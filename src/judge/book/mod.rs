@@ -62,8 +62,6 @@ pub struct Book<'a> {
     /// How many of them may refuse a call.
     ajar: u32,
     healths: Vec<HealthPage>,
-    /// When any of these last moved.
-    turned: Timestamp,
     /// Breakers and health states as they must stand.
     pub machines: Machines,
     /// What the gateway says is benched.
@@ -83,7 +81,7 @@ pub struct Book<'a> {
     /// What the gateway must show next of itself, the last first.
     pub to_show: Vec<Status>,
     /// Whether anything may be owed of all that must be told: if so, that is looked at before the next entry.
-    pub may_be_owed: bool,
+    pub(in crate::judge) may_be_owed: bool,
     /// Alerts that were raised, and the one that is due.
     pub alerts: Alerts,
     arrivals: u64,
@@ -196,7 +194,6 @@ impl<'a> Book<'a> {
             breakers: vec![BreakerPage::default(); facts.breakers.len()],
             ajar: 0,
             healths: vec![HealthPage::default(); facts.healths.len()],
-            turned: Timestamp::ZERO,
             machines: Machines::new(facts),
             benches: Benches::new(facts),
             bench_due: None,
@@ -270,7 +267,7 @@ impl<'a> Book<'a> {
     }
 
     /// What is true of every route for the request in this slot, in file order; `None` if there never was one.
-    pub fn truths(&self, id: RequestId) -> Option<&[Truth]> {
+    pub(in crate::judge) fn truths(&self, id: RequestId) -> Option<&[Truth]> {
         let each = self.facts.routes.len();
         let first = id.index() * each;
         self.truths.get(first..first + each)

@@ -1,4 +1,4 @@
-//! One page a request, a call, a breaker and a health state.
+//! One page a request and a call.
 
 use crate::gateway::{Answer, Bill, Delivery, Failure, Payer, Receipt, Request, SideEffect};
 use crate::policy::ledger::Amount;

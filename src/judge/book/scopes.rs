@@ -79,7 +79,7 @@ impl Book<'_> {
     }
 
     /// Slots taken on each route.
-    pub fn legs(&self) -> &[u32] {
+    pub(in crate::judge) fn legs(&self) -> &[u32] {
         &self.shared.legs
     }
 

@@ -113,7 +113,7 @@ impl Book<'_> {
                 *ineligible += 1;
             }
         }
-        let (limit, tokens) = (self.facts.limits.attempt_max, envelope.estimate.total());
+        let (limit, tokens) = (self.facts.limits.attempt_max, *estimate);
         *is_modest =
             *dearest <= limit.money.min(envelope.cost_max) && tokens <= limit.tokens.min(envelope.tokens_max);
     }
@@ -201,7 +201,6 @@ impl Book<'_> {
                 if let Some(page) = self.healths.get_mut(id.index()) {
                     let was_sick = page.state == health::State::Unhealthy;
                     let since = if was_sick { entry.at } else { page.since };
-                    self.turned = entry.at;
                     *page = HealthPage { since, ..HealthPage::default() };
                 }
             }

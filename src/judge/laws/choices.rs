@@ -68,7 +68,8 @@ fn stands(
     id: RequestId,
     (best, other): (RouteId, RouteId),
 ) -> Option<(usize, Key, Ordering)> {
-    book.facts.limits.ranking.order.keys().enumerate().find_map(|(place, key)| {
+    book.facts.limits.ranking.order.keys().iter().enumerate().find_map(|(place, key)| {
+        let key = *key;
         let is_even = match key {
             Key::Plan => true,
             Key::Tries => page.attempts == 0,

@@ -6,6 +6,7 @@ use crate::judge::book::Book;
 impl Laws {
     /// The run is over: what is still open never ended.
     pub(in crate::judge) fn end(&mut self, book: &Book<'_>) {
+        self.count_usual();
         let (seq, at) = book.last();
         if let Some(key) = book.alerts.missing(None)
             && let Ruling::Broken(sentence) = gates::no_alert(book, key)

@@ -26,9 +26,9 @@ pub(in crate::judge) fn plainly_chosen(
     let keys = book.keys_in_calm(page);
     // How many keys it takes to tell the best from all others, and what is said to be the last of them.
     let (mut needed, mut said) = (0, None);
-    for at in 0..candidates.len() {
-        let (candidate, truth) = (&candidates[at], &truths[at]);
-        if candidate.route.index() != at || candidate.worst_case != truth.worst_case {
+    for nth in 0..candidates.len() {
+        let (candidate, truth) = (&candidates[nth], &truths[nth]);
+        if candidate.route.index() != nth || candidate.worst_case != truth.worst_case {
             return None;
         }
         if !truth.reasons.is_empty() {
@@ -41,15 +41,15 @@ pub(in crate::judge) fn plainly_chosen(
             let (mut mine, mut theirs) = (0, 0);
             let place = keys.iter().position(|key| {
                 (mine, theirs) = match *key {
-                    Key::QueueDepth => (u64::from(legs[best]), u64::from(legs[at])),
+                    Key::QueueDepth => (u64::from(legs[best]), u64::from(legs[nth])),
                     Key::Price => (truths[best].worst_case.picos(), truth.worst_case.picos()),
-                    Key::Order => (best as u64, at as u64),
+                    Key::Order => (best as u64, nth as u64),
                     key @ (Key::Plan
                     | Key::Tries
                     | Key::Health
                     | Key::LatencyP95
                     | Key::Quality
-                    | Key::Weight) => book.merits(key, page, request, (best, at)),
+                    | Key::Weight) => book.merits(key, page, request, (best, nth)),
                 };
                 mine != theirs
             })?;
@@ -58,7 +58,7 @@ pub(in crate::judge) fn plainly_chosen(
             }
             needed = needed.max(place + 1);
         } else if let Verdict::Chosen { by } = candidate.verdict
-            && at == best
+            && nth == best
         {
             said = by;
         } else {

@@ -34,7 +34,8 @@ pub(super) use replies::Reply;
 pub(super) use results::{is_not_overdue, no_bench};
 pub(super) use sleeps::Sleep;
 pub(super) use stack::{Back, Spent};
-pub(super) use usual::{Usual, Usually};
+use usual::Counts;
+pub(super) use usual::Usual;
 
 use super::book::{Age, Book, Entrance, Moment, Reckoned};
 use crate::gateway::{Basis, Call, FuseKind, HedgeSkip, Wait};
@@ -88,6 +89,7 @@ pub struct Tally {
 pub struct Laws {
     seed: u64,
     tallies: [Tally; LAWS],
+    usual: Counts,
 }
 
 impl Default for Laws {
@@ -99,7 +101,7 @@ impl Default for Laws {
 impl Laws {
     /// No entry yet, of the run of this seed.
     pub fn new(seed: u64) -> Laws {
-        Laws { seed, tallies: std::array::from_fn(|_| Tally::default()) }
+        Laws { seed, tallies: std::array::from_fn(|_| Tally::default()), usual: Counts::default() }
     }
 
     /// How a law fares.
@@ -120,7 +122,7 @@ impl Laws {
     /// Any entry.
     pub(super) fn entry(&mut self, book: &Book<'_>, entry: &Entry<'_>) {
         if evidence::is_in_place(book, entry) {
-            self.hold(Law::Caused);
+            self.hold(Law::Caused, 1);
         } else {
             self.misplaced(book, *entry);
         }
@@ -130,8 +132,7 @@ impl Laws {
     pub(super) fn claims(&mut self, book: &Book<'_>, claims: &Claims<'_>) -> bool {
         let are_in_place = evidence::are_in_place(book, claims);
         if are_in_place {
-            let tally = &mut self.tallies[Law::Caused as usize];
-            tally.exercised = tally.exercised.wrapping_add(claims.effects.len() as u64); // it never wraps
+            self.hold(Law::Caused, claims.effects.len() as u64);
         }
         are_in_place
     }
@@ -415,16 +416,17 @@ impl Laws {
     fn rule(&mut self, law: Law, entry: Moment, ruling: Ruling) {
         match ruling {
             Ruling::Silent => {}
-            Ruling::Held => self.hold(law),
+            Ruling::Held => self.hold(law, 1),
             Ruling::Broken(sentence) => {
                 self.tallies[law as usize].note(self.seed, entry.seq, entry.at, sentence);
             }
         }
     }
 
-    fn hold(&mut self, law: Law) {
+    /// So many entries could have broken a law and did not.
+    fn hold(&mut self, law: Law, entries: u64) {
         let tally = &mut self.tallies[law as usize];
-        tally.exercised = tally.exercised.wrapping_add(1); // one an entry: it never wraps
+        tally.exercised = tally.exercised.wrapping_add(entries); // so many never come that it wraps
     }
 }
 

@@ -90,22 +90,26 @@ impl Usual {
 }
 
 /// How many entries of each kind were as usual.
-#[derive(Debug, Default)]
-pub(in crate::judge) struct Usually([u64; Usual::ALL.len()]);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts([u64; Usual::ALL.len()]);
 
-impl Usually {
-    /// An entry is as usual. A debug build asks the laws, too.
-    #[inline]
-    pub(in crate::judge) fn pass(&mut self, usual: Usual, judge: impl FnOnce(&mut Laws)) {
+impl Laws {
+    /// An entry as usual counts for its laws at once, and a debug build asks these, too. Of any other each law says for
+    /// itself what it finds.
+    #[inline(always)]
+    pub(in crate::judge) fn ask(&mut self, usual: Usual, is_usual: bool, judge: impl FnOnce(&mut Laws)) {
+        if !is_usual {
+            return judge(self);
+        }
         debug_assert!(usual.is_confirmed(judge), "{usual:?} is as usual, and a law says otherwise");
-        let count = &mut self.0[usual as usize];
-        *count = count.wrapping_add(1); // one an entry: it never wraps
+        let count = &mut self.usual.0[usual as usize];
+        *count = count.wrapping_add(1); // so many never come that it wraps
     }
 
-    /// The run is over: what was as usual counts for its laws.
-    pub(in crate::judge) fn add_to(&self, laws: &mut Laws) {
-        for (usual, count) in Usual::ALL.into_iter().zip(self.0) {
-            usual.held().iter().for_each(|law| laws.tallies[*law as usize].exercised += count);
+    /// What was as usual counts for its laws.
+    pub(super) fn count_usual(&mut self) {
+        for (usual, count) in Usual::ALL.into_iter().zip(std::mem::take(&mut self.usual).0) {
+            usual.held().iter().for_each(|law| self.hold(*law, count));
         }
     }
 }
@@ -139,7 +143,8 @@ pub(in crate::judge) fn is_called(book: &Book<'_>, at: Timestamp, call: &Call) -
 }
 
 /// A call against which nobody can say anything: announced as it is, the only one of a request that waits for it, to an
-/// open route that may be used, for money that is there. By whose leave it begins, and what it can cost and use.
+/// open route that may be used, for money that is there; nor is there anything to remark on. By whose leave it begins, and
+/// what it can cost and use.
 #[inline]
 pub(in crate::judge) fn begins(
     book: &Book<'_>,

@@ -175,11 +175,6 @@ impl Amount {
     /// No cap.
     pub const MAX: Amount = Amount { money: Money::MAX, tokens: u64::MAX };
 
-    /// The smaller of each.
-    pub fn least(self, other: Amount) -> Amount {
-        Amount { money: self.money.min(other.money), tokens: self.tokens.min(other.tokens) }
-    }
-
     /// Whether neither exceeds the other's.
     pub fn fits(self, room: Amount) -> bool {
         self.money <= room.money && self.tokens <= room.tokens
