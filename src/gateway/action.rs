@@ -293,8 +293,9 @@ impl Gate {
     }
 }
 
-/// One thing that a gateway did or said.
+/// One thing that a gateway did or said. Which it is stands in a byte of its own: everybody asks that first.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(u8)]
 pub enum Effect {
     /// It did.
     Act(Action),
