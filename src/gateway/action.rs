@@ -9,8 +9,9 @@ use crate::policy::taxonomy::Class;
 use crate::policy::{health, ranking};
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, Name, RequestId, RouteId, Timestamp};
 
-/// What the world must carry out.
+/// What the world must carry out. Its tag stands in a byte of its own.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(u8)]
 pub enum Action {
     /// Call an upstream.
     Call(Call),
