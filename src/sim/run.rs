@@ -388,17 +388,16 @@ fn tell(
 
 /// A call begins, told in this entry.
 fn begin(world: &mut World<'_>, (layer, now): (LayerId, Timestamp), order: &Call, seq: u64, page: &mut Page) {
-    let Call { call, request, route, credential, .. } = *order;
     let begun = page.next();
     let scripted = if layer == LayerId::INNERMOST {
         world.begin(now, order, begun)
     } else {
         let stamp = world.stamp();
         world.stack.call(now, layer, order, stamp, begun);
-        world.requests[request.index()].hedge = begun;
+        world.requests[order.request.index()].hedge = begun;
         Scripted::Foreseen
     };
-    page.write(now, Some(seq), What::CallBegun { call, request, route, credential, scripted });
+    page.begun(now, seq, order, scripted);
 }
 
 /// A call is cancelled, told in this entry.

@@ -2,10 +2,10 @@
 //! and the code that watches do not fit into a processor's cache together; by turns, a page each, they do.
 
 use super::catalog::RequestName;
-use super::entry::{Claims, Entry, Observer, What};
+use super::entry::{Claims, Entry, Observer, Scripted, What};
 use super::served::End;
-use crate::gateway::{Effects, Request};
-use crate::units::{CallId, LayerId, Timestamp};
+use crate::gateway::{Call, Effects, Request};
+use crate::units::{CallId, CredentialId, LayerId, RequestId, RouteId, Timestamp};
 use std::ops::Range;
 
 /// A page is full with so many entries. A step is never torn apart, so there may be more.
@@ -41,7 +41,8 @@ struct Noted {
     note: Note,
 }
 
-/// What it says. What a [`What`] borrows is a position here.
+/// What it says. What a [`What`] borrows is a position here. Its tag stands in a byte of its own.
+#[repr(u8)]
 enum Note {
     /// That borrows nothing.
     Plain(What<'static>),
@@ -49,6 +50,13 @@ enum Note {
         request: u32,
         name: RequestName,
         by: Option<CallId>,
+    },
+    Begun {
+        call: CallId,
+        request: RequestId,
+        route: RouteId,
+        credential: CredentialId,
+        scripted: Scripted,
     },
     Ended {
         call: CallId,
@@ -109,6 +117,12 @@ impl Page {
         self.note(at, cause, Note::Arrived { request: position, name, by }, 1)
     }
 
+    /// An upstream, or the layer below, took this call.
+    pub(super) fn begun(&mut self, at: Timestamp, cause: u64, call: &Call, scripted: Scripted) -> u64 {
+        let Call { call, request, route, credential, .. } = *call;
+        self.note(at, Some(cause), Note::Begun { call, request, route, credential, scripted }, 1)
+    }
+
     /// A call is over.
     pub(super) fn ended(&mut self, at: Timestamp, call: CallId, end: &End) -> u64 {
         let position = self.ends.len() as u32;
@@ -159,6 +173,11 @@ impl Scribe {
                     let request = &page.arrivals[*request as usize];
                     noted.show(observer, &mut seq, What::Arrived { request, name: *name, by: *by });
                 }
+                Note::Begun { call, request, route, credential, scripted } => {
+                    let (call, request, route, credential) = (*call, *request, *route, *credential);
+                    let what = What::CallBegun { call, request, route, credential, scripted: *scripted };
+                    noted.show(observer, &mut seq, what);
+                }
                 Note::Ended { call, end } => {
                     let End { receipt, truth, health, code, status, origin: _ } = &page.ends[*end as usize];
                     let (call, truth, health, code, status) = (*call, *truth, *health, *code, *status);
@@ -194,7 +213,7 @@ impl Noted {
 mod tests {
     use super::*;
     use crate::gateway::{Action, Effect};
-    use crate::units::{Money, RequestId};
+    use crate::units::Money;
 
     /// Number, instant, cause, layer, and what is closed, if something is.
     type Told = (u64, Timestamp, Option<u64>, LayerId, Option<RequestId>);
