@@ -3,8 +3,8 @@
 
 use super::{Expectation, Judge, Law, RunVerdict};
 use crate::gateway::{
-    Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Failure, Freshness, Outcome, Payer,
-    Profile, Receipt, Request, Role, SideEffect, Verdict,
+    Action, Answer, Basis, Bill, Call, Candidate, Decision, Delivery, Effect, Failure, Freshness, Outcome,
+    Payer, Profile, Receipt, Request, Role, SideEffect, Verdict,
 };
 use crate::policy::breaker;
 use crate::policy::eligibility::{Envelope, Offer, exclusions};
@@ -15,8 +15,8 @@ use crate::policy::ranking::Key;
 use crate::policy::signal::Signal;
 use crate::policy::taxonomy::{Class, Diagnosis, Hint, Resend, Scope};
 use crate::sim::{
-    Catalog, CredentialFact, Ending, Entry, Limits, Merits, Observer, RequestName, Rest, RouteFact, Scripted,
-    SourceFact, SourceKind, TenantFact, What,
+    Catalog, Claims, CredentialFact, Ending, Entry, Limits, Merits, Observer, RequestName, Rest, RouteFact,
+    Scripted, SourceFact, SourceKind, TenantFact, What,
 };
 use crate::units::{
     BreakerId, CallId, CredentialId, Duration, HealthId, LayerId, ModelId, Money, Name, Price, ProjectId,
@@ -165,7 +165,21 @@ impl<'a> Play<'a> {
     }
 
     pub(crate) fn say_because(&mut self, cause: Option<u64>, what: What<'_>) -> &mut Self {
-        self.judge.entry(&Entry { seq: self.seq, at: self.now, cause, layer: LayerId::INNERMOST, what });
+        let (first, at, layer) = (self.seq, self.now, LayerId::INNERMOST);
+        let entry = Entry { seq: first, at, cause, layer, what };
+        // As in a run: what a gateway says comes in a row.
+        let mut row = |effect: Effect, candidates: &[Candidate]| {
+            self.judge.claims(&Claims { first, at, cause, layer, effects: &[effect], candidates });
+        };
+        if let What::Acted(action) = what {
+            row(Effect::Act(*action), &[]);
+        } else if let What::Decided(decision) = what {
+            row(Effect::Decide(*decision), &[]);
+        } else if let What::Considered { request, candidates } = what {
+            row(Effect::Consider { request, first: 0, count: candidates.len() as u32 }, candidates);
+        } else {
+            self.judge.entry(&entry);
+        }
         self.seq += 1;
         self
     }

@@ -141,7 +141,16 @@ fn storm(seed: u64) -> Setup {
     }
 }
 
-/// Plays 50 seeds of the storm, changed, as one variant.
+/// A judge that is shown one by one what others are shown in a row.
+struct OneByOne<'a>(Judge<'a>);
+
+impl Observer for OneByOne<'_> {
+    fn entry(&mut self, entry: &Entry<'_>) {
+        self.0.entry(entry);
+    }
+}
+
+/// Plays 50 seeds of the storm, changed, as one variant: in a row and one by one, which is the same.
 fn weather(change: impl Fn(&mut Setup), breaks: &[Law]) -> VariantVerdict {
     let mut verdict = VariantVerdict::new(0, "storm".to_owned(), breaks.to_vec());
     for seed in 1..=50 {
@@ -155,7 +164,11 @@ fn weather(change: impl Fn(&mut Setup), breaks: &[Law]) -> VariantVerdict {
         limits.hedge = policy.hedge.map(|hedge| hedge.after);
         let mut judge = Judge::new(&setup.catalog, &[], 0, seed);
         let ending = run(&setup, &mut judge);
-        verdict.merge(&judge.finish(&ending));
+        let seen = judge.finish(&ending);
+        let mut slow = OneByOne(Judge::new(&setup.catalog, &[], 0, seed));
+        run(&setup, &mut slow);
+        assert_eq!(format!("{seen:?}"), format!("{:?}", slow.0.finish(&ending)));
+        verdict.merge(&seen);
     }
     verdict
 }

@@ -182,6 +182,25 @@ fn an_answer_at_exactly_the_deadline_is_in_time() {
 }
 
 #[test]
+fn each_reply_is_billed_for_what_it_uses_whatever_came_before_it() {
+    let mut setup = two_routes([|_| Reply::answer(MS(80)), |_| Reply::answer(MS(80))], MS(1_200));
+    let uses = |output| {
+        let usage = Used::Exactly(Usage { output, ..Usage::default() });
+        Reply { usage, ..Reply::answer(MS(80)) }
+    };
+    setup.upstreams[0].script = vec![uses(100), uses(500), Reply::answer(MS(80)), uses(500)];
+    setup.sources[0].count = 5;
+    setup.sources[0].pace = Pace::Open(Latency::Fixed(Duration::from_secs(1)));
+    let bills: Vec<u64> = ends(&setup)
+        .iter()
+        .filter_map(|(_, action)| if let Action::Close { spent, .. } = action { Some(*spent) } else { None })
+        .map(|spent| spent.picos() / 1_000_000)
+        .collect();
+    // $8 a million tokens of output, $1 of input.
+    assert_eq!(bills, [800, 4_000, 16_000, 4_000, 4_000]);
+}
+
+#[test]
 fn an_instant_that_is_over_asks_for_no_wait() {
     let ill = |catalog: &mut Catalog| {
         let reply = Reply { after: Latency::Fixed(MS(700)), ..limited(catalog) };
