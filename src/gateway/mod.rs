@@ -124,7 +124,8 @@ impl Gateway {
         self.serve_queue(now, out);
     }
 
-    /// When to send [`Input::Woke`] if nothing happens before, and what for.
+    /// When to send [`Input::Woke`] if nothing happens before, and what for. Timers that were cleared meanwhile are put
+    /// out of the way now.
     pub fn next_wake(&mut self) -> Option<(Timestamp, Wait)> {
         self.next_wake_by(Timestamp::MAX)
     }
