@@ -6,6 +6,7 @@ use crate::policy::eligibility::Envelope;
 use crate::policy::prices::Usage;
 use crate::policy::taxonomy::Diagnosis;
 use crate::units::{BreakerId, CallId, HealthId, Money, RequestId, TaskId, Timestamp};
+use std::num::NonZeroU64;
 
 /// What can happen to a gateway.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,7 @@ pub struct Request {
     /// Who goes first when requests wait for a slot: higher before lower.
     pub priority: u8,
     /// What it asks, as a hash: requests with the same are identical. `None` is like no other.
-    pub content: Option<u64>,
+    pub content: Option<NonZeroU64>,
     /// The key of its draws.
     pub draw: u64,
 }

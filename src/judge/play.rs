@@ -398,8 +398,8 @@ impl<'a> Play<'a> {
                 resend: Resend::Same,
                 hint,
                 health: None,
-                rule: Name(0),
-                code: Name(0),
+                rule: Name::nth(0),
+                code: Name::nth(0),
             })
         });
         let usage = envelope().estimate;

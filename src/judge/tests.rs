@@ -23,7 +23,7 @@ use crate::units::{Duration, Money, ProjectId, Ratio, TenantId, Timestamp};
 fn reply(class: Option<Class>, after: u64, hint: Hint) -> Reply {
     let diagnosis = |class| {
         let (scope, resend) = (Scope::Model, Resend::Same);
-        let name = crate::units::Name(0);
+        let name = crate::units::Name::nth(0);
         let health = None;
         FailedReply::told_truly(Diagnosis { class, scope, resend, hint, health, rule: name, code: name })
     };

@@ -1,5 +1,7 @@
 //! Fuses: they blow once and stay blown. A success never resets one.
 
+use std::num::NonZeroU64;
+
 /// Counts calls against a limit. The call that would exceed it is refused, and so is every later one.
 #[derive(Clone, Debug)]
 pub struct CountFuse {
@@ -96,7 +98,7 @@ pub enum Repeat {
 pub struct RepeatFuse {
     limits: Repeats,
     /// What the last call asked, if it said so.
-    last: Option<u64>,
+    last: Option<NonZeroU64>,
     identical: u64,
     failing: u64,
     blown: Option<Repeat>,
@@ -119,7 +121,7 @@ impl RepeatFuse {
     }
 
     /// Whether a call that asks this could be made now. Changes nothing.
-    pub fn permits(&self, content: Option<u64>) -> bool {
+    pub fn permits(&self, content: Option<NonZeroU64>) -> bool {
         self.blown.is_none() && self.refusal(content).is_none()
     }
 
@@ -128,7 +130,7 @@ impl RepeatFuse {
     ///
     /// # Errors
     /// If the row would be too long: then the call must not be made, and the fuse is blown for good.
-    pub fn ask(&mut self, content: Option<u64>) -> Result<(), (Repeat, Blown)> {
+    pub fn ask(&mut self, content: Option<NonZeroU64>) -> Result<(), (Repeat, Blown)> {
         let (news, why) = match (self.blown, self.refusal(content)) {
             (None, None) => return Ok(()),
             (Some(why), _) => (News::Old, why),
@@ -143,7 +145,7 @@ impl RepeatFuse {
     }
 
     /// Counts a call that is made.
-    pub fn count(&mut self, content: Option<u64>) {
+    pub fn count(&mut self, content: Option<NonZeroU64>) {
         (self.identical, self.last) = (self.row_of(content), content);
     }
 
@@ -157,7 +159,7 @@ impl RepeatFuse {
         self.failing += 1;
     }
 
-    fn refusal(&self, content: Option<u64>) -> Option<Repeat> {
+    fn refusal(&self, content: Option<NonZeroU64>) -> Option<Repeat> {
         if self.limits.failing.is_some_and(|most| self.failing >= most) {
             return Some(Repeat::Failing);
         }
@@ -165,7 +167,7 @@ impl RepeatFuse {
     }
 
     /// The length of the row with one more call that asks this.
-    fn row_of(&self, content: Option<u64>) -> u64 {
+    fn row_of(&self, content: Option<NonZeroU64>) -> u64 {
         if content.is_some() && content == self.last { self.identical + 1 } else { 1 }
     }
 }
@@ -174,6 +176,9 @@ impl RepeatFuse {
 mod tests {
     use super::*;
 
+    const SEVEN: Option<NonZeroU64> = NonZeroU64::new(7);
+    const EIGHT: Option<NonZeroU64> = NonZeroU64::new(8);
+
     impl CountFuse {
         fn tick(&mut self) -> Result<(), Blown> {
             self.ask().map(|()| self.count())
@@ -181,7 +186,7 @@ mod tests {
     }
 
     impl RepeatFuse {
-        fn tick(&mut self, content: Option<u64>) -> Result<(), (Repeat, Blown)> {
+        fn tick(&mut self, content: Option<NonZeroU64>) -> Result<(), (Repeat, Blown)> {
             self.ask(content).map(|()| self.count(content))
         }
     }
@@ -209,18 +214,18 @@ mod tests {
     #[test]
     fn the_same_question_once_too_often_blows_it_and_another_question_does_not_mend_it() {
         let mut fuse = rows(2, 9);
-        assert_eq!((fuse.tick(Some(7)), fuse.tick(Some(7))), (Ok(()), Ok(())));
-        assert!(!fuse.permits(Some(7)) && fuse.permits(Some(8)) && fuse.blown().is_none());
+        assert_eq!((fuse.tick(SEVEN), fuse.tick(SEVEN)), (Ok(()), Ok(())));
+        assert!(!fuse.permits(SEVEN) && fuse.permits(EIGHT) && fuse.blown().is_none());
         let blown = |news| Err((Repeat::Identical, Blown { calls: 2, limit: 2, news }));
-        assert_eq!(fuse.tick(Some(7)), blown(News::JustBlown));
-        assert_eq!(fuse.tick(Some(8)), blown(News::Old));
-        assert!(!fuse.permits(Some(8)));
+        assert_eq!(fuse.tick(SEVEN), blown(News::JustBlown));
+        assert_eq!(fuse.tick(EIGHT), blown(News::Old));
+        assert!(!fuse.permits(EIGHT));
     }
 
     #[test]
     fn another_question_ends_a_row_and_an_unnamed_one_is_like_no_other() {
         let mut fuse = rows(2, 9);
-        for content in [Some(7), Some(7), Some(8), Some(7), Some(7), None, None, None, Some(7)] {
+        for content in [SEVEN, SEVEN, EIGHT, SEVEN, SEVEN, None, None, None, SEVEN] {
             assert_eq!(fuse.tick(content), Ok(()));
         }
     }

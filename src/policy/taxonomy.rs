@@ -302,7 +302,7 @@ mod tests {
         taxonomy.signal[Class::Overload as usize] = Signal::Good;
         let said = |health| {
             let (scope, resend, hint, name) =
-                (Scope::Model, Resend::Same, Hint::Absent, crate::units::Name(0));
+                (Scope::Model, Resend::Same, Hint::Absent, crate::units::Name::nth(0));
             let diagnosis =
                 Diagnosis { class: Class::Overload, scope, resend, hint, health, rule: name, code: name };
             taxonomy.heard(&diagnosis)

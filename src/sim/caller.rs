@@ -6,6 +6,7 @@ use super::setup::{Pace, Setup, Source, Template};
 use crate::gateway::{Delivery, Request};
 use crate::policy::prices::Usage;
 use crate::units::{Draws, Duration, Key, Purpose, RouteId};
+use std::num::NonZeroU64;
 
 /// Where requests come from, and how many have.
 pub(super) struct Flow<'s> {
@@ -17,7 +18,7 @@ pub(super) struct Flow<'s> {
     /// The hash of its name.
     pub(super) hash: u64,
     /// What all its requests ask, as a hash.
-    pub(super) content: Option<u64>,
+    pub(super) content: Option<NonZeroU64>,
     /// The draw of the gap before a request, begun with its name.
     gap: Key,
     arrived: u32,
@@ -36,7 +37,7 @@ impl<'s> Flow<'s> {
             pace,
             count: *count,
             hash,
-            content: fact.content.map(|content| catalog.names.hash(content)),
+            content: fact.content.and_then(|content| NonZeroU64::new(catalog.names.hash(content))),
             gap: draws.of(Purpose::Arrival).and(hash),
             arrived: 0,
             asked: 0,

@@ -259,7 +259,7 @@ impl Escaped {
     /// The name, if it is a short one.
     #[inline(always)]
     fn short(&self, name: Name) -> Option<&Padded<SHORT>> {
-        Some(&self.short[name.0 as usize]).filter(|short| !short.is_empty())
+        Some(&self.short[name.index()]).filter(|short| !short.is_empty())
     }
 
     fn join(&self, out: &mut Buffer, text: Text<'_>) {

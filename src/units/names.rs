@@ -1,10 +1,33 @@
 //! Interned names. A name is a number while a scenario runs and a text at the rims.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::num::NonZeroU32;
 
-/// An interned text. Compare within one [`Names`] only.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Name(pub u32);
+/// An interned text. Compare within one [`Names`] only. Never zero inside: one that may be missing takes no more room.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(NonZeroU32);
+
+impl Name {
+    /// The name with this number, from zero, in the order in which they were met.
+    ///
+    /// # Panics
+    /// If `number` is the greatest there is.
+    pub const fn nth(number: u32) -> Name {
+        Name(NonZeroU32::MIN.checked_add(number).expect("fewer than 4 billion names"))
+    }
+
+    /// The name as a position in its table.
+    pub const fn index(self) -> usize {
+        (self.0.get() - 1) as usize
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Name").field(&self.index()).finish()
+    }
+}
 
 /// The texts of one scenario. Filled when it is loaded, only read afterwards.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +43,7 @@ impl Names {
         if let Some(name) = self.known.get(text) {
             return *name;
         }
-        let name = Name(u32::try_from(self.texts.len()).expect("fewer than 4 billion names"));
+        let name = Name::nth(u32::try_from(self.texts.len()).expect("fewer than 4 billion names"));
         self.texts.push(text.to_owned());
         self.hashes.push(hash(text));
         self.known.insert(text.to_owned(), name);
@@ -34,17 +57,17 @@ impl Names {
 
     /// The text of `name`.
     pub fn text(&self, name: Name) -> &str {
-        &self.texts[name.0 as usize]
+        &self.texts[name.index()]
     }
 
     /// Every name with its text, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Name, &str)> {
-        (0..).map(Name).zip(self.texts.iter().map(String::as_str))
+        (0..).map(Name::nth).zip(self.texts.iter().map(String::as_str))
     }
 
     /// A number that depends on the text alone, never on the order in which names were met.
     pub fn hash(&self, name: Name) -> u64 {
-        self.hashes[name.0 as usize]
+        self.hashes[name.index()]
     }
 }
 
@@ -78,5 +101,6 @@ mod tests {
         assert_ne!(a, b);
         assert_eq!(names.intern("a"), a);
         assert_eq!(names.text(b), "b");
+        assert_eq!((a, b), (Name::nth(0), Name::nth(1)));
     }
 }

@@ -218,7 +218,7 @@ fn with_last(what: &What<'_>, tell: &mut dyn FnMut(What<'_>), change: impl Fn(&m
 
 #[test]
 fn a_failure_that_had_another_name() {
-    let renamed: Lie = |_, what, tell| with_last(what, tell, |last| last.code = Some(Name(0)));
+    let renamed: Lie = |_, what, tell| with_last(what, tell, |last| last.code = Some(Name::nth(0)));
     check("terminal-errors", "base", renamed, Law::OutcomeIsTrue, "its last call met invalid_auth");
     check("bounded-429", "fallback_limited_too", renamed, Law::OutcomeIsTrue, "its last call met rate_limit");
     check("budget-audit", "base", renamed, Law::OutcomeIsTrue, "its last call met unavailable");

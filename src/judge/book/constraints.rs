@@ -33,7 +33,7 @@ mod tests {
     /// Each constraint is just met by `meets` and just violated after `spoils`: the filter and the judge both say so.
     #[test]
     fn each_reason_alone_is_found_by_the_judge_and_by_the_filter() {
-        let (a, b) = (Some(Name(1)), Some(Name(2)));
+        let (a, b) = (Some(Name::nth(1)), Some(Name::nth(2)));
         let meets = |envelope: &mut Envelope, offer: &mut Offer| {
             (envelope.task_type, offer.task_types) = (Some(3), Set64::of(3));
             (envelope.protocol, offer.protocol) = (a, a);
@@ -50,7 +50,7 @@ mod tests {
             (Some(Reason::ClassificationLimit), |envelope, offer| envelope.class = offer.class_max + 1),
             (Some(Reason::MissingCapability), |_, offer| offer.capabilities = Set64::of(1)),
             (Some(Reason::TaskType), |envelope, _| envelope.task_type = Some(4)),
-            (Some(Reason::ContractMismatch), |envelope, _| envelope.protocol = Some(Name(2))),
+            (Some(Reason::ContractMismatch), |envelope, _| envelope.protocol = Some(Name::nth(2))),
             (Some(Reason::ContractMismatch), |_, offer| offer.contract = None),
             (Some(Reason::DeploymentType), |_, offer| offer.deployment = Set64::of(1)),
             (Some(Reason::ContextLimit), |_, offer| offer.context_max -= 1),

@@ -6,6 +6,7 @@ use crate::policy::signal::Signal;
 use crate::policy::taxonomy::Class;
 use crate::sim::RequestName;
 use crate::units::{BreakerId, CallId, CredentialId, Duration, Money, Name, RequestId, RouteId, Timestamp};
+use std::num::NonZeroU64;
 
 use super::{Account, InVain, Place, Setback, Slot};
 
@@ -42,7 +43,7 @@ pub struct RequestPage {
     /// The most tokens that one call may use.
     pub estimate: u64,
     /// What it asks, if it says so.
-    pub content: Option<u64>,
+    pub content: Option<NonZeroU64>,
     /// Calls begun.
     pub attempts: u32,
     /// Calls in flight that nobody cancelled.

@@ -5,6 +5,7 @@ use crate::gateway::{FuseKind, Payer};
 use crate::policy::ledger::Amount;
 use crate::sim::{Catalog, TaskName, TenantFact};
 use crate::units::{RouteId, Timestamp};
+use std::num::NonZeroU64;
 
 /// What several requests share.
 #[derive(Debug)]
@@ -51,7 +52,7 @@ pub struct TenantPage {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Row {
     /// What the last one asked, if it said so.
-    content: Option<u64>,
+    content: Option<NonZeroU64>,
     /// How many asked that.
     pub identical: u64,
     /// How many failed, with no answer since.
@@ -60,7 +61,7 @@ pub struct Row {
 
 impl Row {
     /// How many ask the same with one more call that asks this.
-    pub fn with(&self, content: Option<u64>) -> u64 {
+    pub fn with(&self, content: Option<NonZeroU64>) -> u64 {
         if content.is_some() && content == self.content { self.identical + 1 } else { 1 }
     }
 }
@@ -111,7 +112,7 @@ impl Shared {
     pub(super) fn begin(
         &mut self,
         payer: &Payer,
-        content: Option<u64>,
+        content: Option<NonZeroU64>,
         (route, worst_case, at): (RouteId, Amount, Timestamp),
     ) -> (u32, u64) {
         if let Some(legs) = self.legs.get_mut(route.index()) {

@@ -8,6 +8,7 @@ use crate::policy::fuse::Repeats;
 use crate::policy::taxonomy::Class;
 use crate::sim::Limits;
 use crate::units::RequestId;
+use std::num::NonZeroU64;
 
 pub(super) fn calls_within_fuse(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
     let limits = &book.facts.limits;
@@ -39,7 +40,7 @@ pub(super) fn calls_within_fuse(book: &Book<'_>, begun: &Begun<'_>) -> Ruling {
 
 /// The fuse of a task that one more call that asks this would blow, or that is blown; what it counts, and how many
 /// it allows.
-fn overdrawn(limits: &Limits, task: &TaskPage, content: Option<u64>) -> Option<(FuseKind, u64, u64)> {
+fn overdrawn(limits: &Limits, task: &TaskPage, content: Option<NonZeroU64>) -> Option<(FuseKind, u64, u64)> {
     let row = &task.row;
     let fuses = [
         (FuseKind::FailingPerTask, limits.repeats.failing, row.failing),
