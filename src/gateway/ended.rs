@@ -29,9 +29,9 @@ impl Gateway {
             Flight::GivenUp(assumed) => return self.correct(&info, receipt, assumed, out),
             Flight::Over => unreachable!("a call that is over does not end again"),
         };
-        let actual = match (&permit, self.policy.budget.stopped_calls) {
-            (None, StoppedCalls::Ignored) => Amount::ZERO,
-            (None, StoppedCalls::Billed) | (Some(_), _) => cost(receipt, hold.reserved()),
+        let actual = match permit {
+            Some(_) => cost(receipt, hold.reserved()),
+            None => self.cost_of_stopped(receipt, hold.reserved()),
         };
         let settlement = self.ledger.settle(hold, actual);
         self.charge(&info, Basis::Receipt, settlement, out);
@@ -41,12 +41,17 @@ impl Gateway {
         }
     }
 
+    /// What a call that we stopped is counted at.
+    fn cost_of_stopped(&self, receipt: &Receipt, worst_case: Amount) -> Amount {
+        match self.policy.budget.stopped_calls {
+            StoppedCalls::Ignored => Amount::ZERO,
+            StoppedCalls::Billed => cost(receipt, worst_case),
+        }
+    }
+
     /// A receipt that was given up came after all.
     fn correct(&mut self, info: &Call, receipt: &Receipt, assumed: Assumed, out: &mut Effects) {
-        let actual = match self.policy.budget.stopped_calls {
-            StoppedCalls::Ignored => Amount::ZERO,
-            StoppedCalls::Billed => cost(receipt, assumed.reserved()),
-        };
+        let actual = self.cost_of_stopped(receipt, assumed.reserved());
         let scopes = assumed.scopes();
         let settlement = self.ledger.correct(assumed, actual);
         let live = self.requests.find_mut(info.request);

@@ -145,7 +145,7 @@ impl Findings {
         } else {
             Timestamp::ZERO
         };
-        let until = told.max(begun.own_hint());
+        let until = told.max(begun.tries.hint);
         let who = || (book.name(page.name), book.route_name(begun.route));
         if until > entry.at {
             self.note(Finding::RetryAfterIgnored, entry, Money::ZERO, || {

@@ -78,7 +78,7 @@ impl Chamber<'_> {
     #[cold]
     #[inline(never)]
     fn look_at_each(&mut self, claims: Claims<'_>) {
-        (0..claims.effects.len()).for_each(|nth| self.look(&claims.entry(nth)));
+        claims.entries().for_each(|entry| self.look(&entry));
     }
 }
 

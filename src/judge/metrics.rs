@@ -160,7 +160,7 @@ impl Metrics {
         let billed = invoice.billed.money;
         let is_stopped = page.stopped.is_some();
         if let Some(way) = self.ways.get_mut(page.route.index()) {
-            way.billed(billed, if is_stopped { None } else { Some(now.since(page.begun)) });
+            way.billed(billed, if is_stopped { None } else { Some(page.length(now)) });
         }
         let share = self.share(page.payer.tenant);
         if is_stopped {
@@ -172,9 +172,8 @@ impl Metrics {
             share.probes_failed += u64::from(ended.truth.is_some());
         }
         share.cost.add(billed);
-        if billed > page.worst_case.money {
-            share.overbilled.add(billed.minus(page.worst_case.money));
-        }
+        share.overbilled.add(billed.minus(page.worst_case.money));
+        share.paid_without_answer.add(invoice.wasted());
         match invoice.worth {
             Worth::Used => {
                 share.useful.add(billed);
@@ -182,11 +181,8 @@ impl Metrics {
                     share.hedge_winner_tokens += invoice.billed.tokens;
                 }
             }
-            Worth::Lost => {
-                share.paid_without_answer.add(billed);
-                share.waste(invoice.billed, page.length(now));
-            }
-            Worth::Wasted => share.paid_without_answer.add(billed),
+            Worth::Lost => share.waste(invoice.billed, page.length(now)),
+            Worth::Wasted => {}
         }
     }
 

@@ -109,6 +109,6 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn hear_together(&mut self, claims: Claims<'_>) {
-        (0..claims.effects.len()).for_each(|nth| self.look_together(claims.entry(nth)));
+        claims.entries().for_each(|entry| self.look_together(entry));
     }
 }

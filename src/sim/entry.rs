@@ -197,6 +197,11 @@ impl Claims<'_> {
         Entry { seq: first + nth as u64, at, cause, layer, what }
     }
 
+    /// Each as an entry.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        (0..self.effects.len()).map(|nth| self.entry(nth))
+    }
+
     /// Shows each as an entry. Inlined, and so is where an observer begins: each place that shows knows what it shows,
     /// and need not have it asked of the entry.
     #[inline(always)]

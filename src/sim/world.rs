@@ -200,7 +200,7 @@ impl<'s> World<'s> {
         let stamp = self.stamp();
         let served = &mut self.calls[call.index()];
         (served.stamp, served.origin, served.cancelled_at) = (stamp, entry, Some(now));
-        let receipt = self.setup.upstreams[served.route.index()].on_cancel.receipt;
+        let receipt = self.doors[served.route.index()].on_cancel().receipt;
         if let Some(after) = receipt {
             self.agenda.add(now.after(after), Event::End { call, stamp });
         }

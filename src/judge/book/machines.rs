@@ -113,12 +113,11 @@ impl Machines {
     /// A call begins that was told by this generation of its breaker. In which it does.
     #[inline]
     pub(super) fn admit(&mut self, at: Timestamp, id: BreakerId, generation: u32) -> (u32, Entrance) {
+        let announced = self.announced.take();
         let Some(breaker) = self.breakers.get_mut(id.index()) else {
-            let announced = self.announced.take();
             let is_right = announced.is_none() && generation == 0;
             return (0, if is_right { Entrance::Right } else { Entrance::OfGeneration(0) });
         };
-        let announced = self.announced.take();
         let (admission, moved) = breaker.admit(at);
         let truth = breaker.era(at).generation();
         if let Some(moved) = moved {

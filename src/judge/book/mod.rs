@@ -90,8 +90,7 @@ pub struct Book<'a> {
     calm_calls: u32,
     /// The request whose last look has found money for whatever it may call, and when; until an account moves.
     afforded: Option<(RequestId, Timestamp)>,
-    /// Whether requests stop each other by nothing but money: there is no fuse and no limit of slots for several, and a
-    /// terminal fault stops its own request.
+    /// Whether requests stop each other by no fuse, no slot and no terminal fault.
     are_apart: bool,
 }
 

@@ -149,9 +149,7 @@ impl RequestPage {
             looks: 0,
         }
     }
-}
 
-impl RequestPage {
     /// A call of it begins, which can cost and use so much. Another may begin beside it when the patience with it ends.
     /// Tells whether the request needs it.
     #[inline]

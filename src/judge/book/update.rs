@@ -318,9 +318,7 @@ impl Book<'_> {
                 Answer::Cancelled => {}
             }
         }
-        if page.probe.is_some() {
-            self.free(call);
-        }
+        self.free(call);
         if invoice.worth != Worth::Used {
             self.end_in_vain(entry, call, (ended.code, receipt), was_wanted);
         }

@@ -21,7 +21,7 @@ pub(in crate::judge) struct Begun<'b> {
     /// What is true of the route for the request.
     pub(in crate::judge) truth: Truth,
     /// What the request did on the route.
-    pub(super) tries: Tries,
+    pub(in crate::judge) tries: Tries,
     /// The most it can cost and use.
     pub(in crate::judge) worst_case: Amount,
     /// What the gateway announced in this slot.
@@ -38,7 +38,6 @@ impl<'b> Begun<'b> {
         scripted: Scripted,
     ) -> Begun<'b> {
         let (page, truth) = (book.request(request), book.truth(request, route));
-        let tokens = page.map_or(0, |page| page.estimate);
         Begun {
             call,
             request,
@@ -50,13 +49,8 @@ impl<'b> Begun<'b> {
             fact: book.route(route),
             truth,
             tries: book.tried(request, route),
-            worst_case: Amount { money: truth.worst_case, tokens },
+            worst_case: book.worst_case(request, route),
             announced: book.call(call).filter(|page| page.phase == CallPhase::Asked),
         }
-    }
-
-    /// Until when a response to its request asked for this route to be left alone.
-    pub(in crate::judge) fn own_hint(&self) -> Timestamp {
-        self.tries.hint
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn no_retry_below_the_floor(book: &Book<'_>, begun: &Begun<'_>) -> Ru
         return Ruling::Silent;
     }
     let told = book.told.call_until(book.facts, begun.route, begun.credential);
-    let floor = told.max(begun.own_hint());
+    let floor = told.max(begun.tries.hint);
     if floor <= begun.at {
         return Ruling::Silent;
     }

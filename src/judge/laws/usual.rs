@@ -123,9 +123,7 @@ pub(in crate::judge) fn is_reserved(
     (amount, window): (Amount, u64),
 ) -> bool {
     book.request(request).is_some_and(|page| {
-        amount.money == book.truth(request, route).worst_case
-            && amount.tokens == page.estimate
-            && window == book.window(&page.payer, at)
+        amount == book.worst_case(request, route) && window == book.window(&page.payer, at)
     })
 }
 
